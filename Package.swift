@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The language settings of every Swift target, each with the proposal that defines it.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+    .strictMemorySafety(),  // SE-0458: every pointer and system call is spelled `unsafe`
+]
+
+let package = Package(
+    name: "PressureKit",
+    products: [
+        .library(name: "PressureKit", targets: ["PressureKit"]),
+        .library(name: "PressureKitTesting", targets: ["PressureKitTesting"]),
+        .executable(name: "pressuresim", targets: ["pressuresim"]),
+    ],
+    traits: [
+        .trait(
+            name: "ServiceLifecycle",
+            description: "PressureManager conforms to ServiceLifecycle's Service and stops on graceful shutdown."
+        ),
+        .trait(
+            name: "Foundation",
+            description: "Data and Codable values are Spillable. Links FoundationEssentials."
+        ),
+        .default(enabledTraits: ["ServiceLifecycle", "Foundation"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift.git", from: "0.2.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CLinuxShims"),
+        .target(name: "CAllocationCounter"),
+        .target(
+            name: "PressureKit",
+            dependencies: [
+                "CZlib",
+                "CLinuxShims",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "PressureKitTesting",
+            dependencies: [
+                "PressureKit",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "pressuresim",
+            dependencies: [
+                "PressureKit",
+                "CAllocationCounter",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Yams", package: "Yams"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PressureKitTests",
+            dependencies: ["PressureKit", "PressureKitTesting", "CAllocationCounter", "CLinuxShims"],
+            resources: [.copy("Fixtures")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PressuresimTests",
+            dependencies: ["pressuresim", "PressureKit"],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,16 @@
+#ifndef PRESSUREKIT_CALLOCATIONCOUNTER_H
+#define PRESSUREKIT_CALLOCATIONCOUNTER_H
+
+// Counts heap allocations by taking the place of malloc and its family in the executable that links this target.
+// For tests and benchmarks only; the library does not link it.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Heap allocations the calling thread has made so far; only differences mean something.
+uint64_t pk_thread_allocations(void);
+
+/// Whether allocations are counted: false under a sanitizer, which needs malloc for itself, and without glibc.
+bool pk_allocations_are_counted(void);
+
+#endif

@@ -1,0 +1,92 @@
+#ifndef PRESSUREKIT_CLINUXSHIMS_H
+#define PRESSUREKIT_CLINUXSHIMS_H
+
+// What Linux and glibc have and Swift's Glibc module does not import: constants behind _GNU_SOURCE, variadic calls,
+// and calls that other C libraries lack. Each function says in a line why it is here. All return the call's own
+// result and leave errno set, so that callers map errors in one place.
+
+// Only freestanding headers here: a system header seen once with _GNU_SOURCE and once without does not import.
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// `open(2)` with O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, mode 0600: a file that never has a name.
+/// O_TMPFILE is behind _GNU_SOURCE and `open` is variadic.
+int pk_open_nameless(const char *directory);
+
+/// `open(2)` with O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode 0600, for file systems without O_TMPFILE.
+int pk_open_exclusive(const char *path);
+
+/// `open(2)` with O_RDONLY | O_CLOEXEC. `open` is variadic.
+int pk_open_read(const char *path);
+
+/// `open(2)` with O_RDONLY | O_DIRECTORY | O_CLOEXEC.
+int pk_open_directory(const char *path);
+
+/// `fallocate(2)` with FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE. The flags are behind _GNU_SOURCE.
+int pk_punch_hole(int descriptor, int64_t offset, int64_t length);
+
+/// Starts write-back of a range: `sync_file_range(2)` with SYNC_FILE_RANGE_WRITE. Behind _GNU_SOURCE.
+int pk_start_writeback(int descriptor, int64_t offset, int64_t length);
+
+/// Waits for write-back of a range and drops it from the page cache:
+/// `sync_file_range(2)` with all three flags, then `posix_fadvise(POSIX_FADV_DONTNEED)`.
+int pk_finish_writeback(int descriptor, int64_t offset, int64_t length);
+
+/// `fstatfs(2)`'s f_type: the magic number of the file system. `struct statfs` is not imported.
+int pk_file_system_magic(int descriptor, int64_t *magic);
+
+/// Free and total bytes of a file system for an unprivileged user, by `fstatvfs(3)`.
+int pk_free_space(int descriptor, uint64_t *available, uint64_t *total);
+
+/// Size and allocated bytes (st_blocks × 512) of an open file.
+int pk_file_usage(int descriptor, uint64_t *size, uint64_t *allocated);
+
+/// `major(3)` and `minor(3)` of the device that holds an open file; both are macros.
+int pk_device_of(int descriptor, unsigned *major_number, unsigned *minor_number);
+
+/// `malloc_trim(3)` where the C library has it: 1 memory was returned, 0 not, -1 this is not glibc.
+int pk_malloc_trim(void);
+
+/// Anonymous, private, page-aligned memory by `mmap(2)`; MAP_FAILED is a cast Swift cannot import, so failure is NULL.
+void *pk_map_pages(size_t length);
+
+/// `munmap(2)`.
+int pk_unmap_pages(void *address, size_t length);
+
+/// Nanoseconds of CLOCK_MONOTONIC, for the places where a `ContinuousClock` call is too dear to measure with.
+int64_t pk_monotonic_nanoseconds(void);
+
+/// CPU nanoseconds this thread has used (CLOCK_THREAD_CPUTIME_ID).
+int64_t pk_thread_cpu_nanoseconds(void);
+
+/// Names the calling thread as tools like top(1) show it; at most 15 bytes. Behind _GNU_SOURCE.
+void pk_name_thread(const char *name);
+
+/// `eventfd(2)` with EFD_CLOEXEC | EFD_NONBLOCK.
+int pk_eventfd(void);
+
+/// Adds 1 to an eventfd. Safe from any thread.
+int pk_eventfd_signal(int descriptor);
+
+/// Reads an eventfd back to 0.
+int pk_eventfd_drain(int descriptor);
+
+/// `epoll_create1(2)` with EPOLL_CLOEXEC.
+int pk_epoll_create(void);
+
+/// Watches a descriptor for EPOLLIN (`urgent` false) or EPOLLPRI (`urgent` true), with `token` given back by
+/// `pk_epoll_wait`. The union in `struct epoll_event` and its packing do not import well.
+int pk_epoll_add(int epoll, int descriptor, bool urgent, uint64_t token);
+
+/// Stops watching a descriptor.
+int pk_epoll_remove(int epoll, int descriptor);
+
+/// Waits up to `timeout_ms` (-1: for ever) for at most `capacity` events; each gives its token and whether it failed
+/// (EPOLLERR or EPOLLHUP). Returns how many, or -1.
+int pk_epoll_wait(int epoll, uint64_t *tokens, bool *failed, int capacity, int timeout_ms);
+
+/// The number of CPUs this process may run on (`sched_getaffinity(2)`), at least 1.
+int pk_usable_cpus(void);
+
+#endif

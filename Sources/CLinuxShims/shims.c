@@ -1,0 +1,142 @@
+#define _GNU_SOURCE
+#include "CLinuxShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+int pk_open_nameless(const char *directory) {
+    return open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int pk_open_exclusive(const char *path) {
+    return open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+int pk_open_read(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+int pk_open_directory(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
+int pk_punch_hole(int descriptor, int64_t offset, int64_t length) {
+    return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
+int pk_start_writeback(int descriptor, int64_t offset, int64_t length) {
+    return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
+int pk_finish_writeback(int descriptor, int64_t offset, int64_t length) {
+    int result = sync_file_range(descriptor, offset, length,
+                                 SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    if (result != 0) return result;
+    int advised = posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
+    if (advised != 0) {
+        errno = advised;
+        return -1;
+    }
+    return 0;
+}
+
+int pk_file_system_magic(int descriptor, int64_t *magic) {
+    struct statfs information;
+    if (fstatfs(descriptor, &information) != 0) return -1;
+    *magic = (int64_t)information.f_type;
+    return 0;
+}
+
+int pk_free_space(int descriptor, uint64_t *available, uint64_t *total) {
+    struct statvfs information;
+    if (fstatvfs(descriptor, &information) != 0) return -1;
+    *available = (uint64_t)information.f_bavail * information.f_frsize;
+    *total = (uint64_t)information.f_blocks * information.f_frsize;
+    return 0;
+}
+
+int pk_file_usage(int descriptor, uint64_t *size, uint64_t *allocated) {
+    struct stat information;
+    if (fstat(descriptor, &information) != 0) return -1;
+    *size = (uint64_t)information.st_size;
+    *allocated = (uint64_t)information.st_blocks * 512;
+    return 0;
+}
+
+int pk_device_of(int descriptor, unsigned *major_number, unsigned *minor_number) {
+    struct stat information;
+    if (fstat(descriptor, &information) != 0) return -1;
+    *major_number = major(information.st_dev);
+    *minor_number = minor(information.st_dev);
+    return 0;
+}
+
+int pk_malloc_trim(void) {
+#ifdef __GLIBC__
+    return malloc_trim(0);
+#else
+    return -1;
+#endif
+}
+
+void *pk_map_pages(size_t length) {
+    void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return address == MAP_FAILED ? NULL : address;
+}
+
+int pk_unmap_pages(void *address, size_t length) { return munmap(address, length); }
+
+static int64_t nanoseconds(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t pk_monotonic_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
+
+int64_t pk_thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+
+void pk_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int pk_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int pk_eventfd_signal(int descriptor) { return eventfd_write(descriptor, 1); }
+
+int pk_eventfd_drain(int descriptor) {
+    eventfd_t value;
+    return eventfd_read(descriptor, &value);
+}
+
+int pk_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int pk_epoll_add(int epoll, int descriptor, bool urgent, uint64_t token) {
+    struct epoll_event event = {.events = urgent ? EPOLLPRI : EPOLLIN, .data.u64 = token};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+int pk_epoll_remove(int epoll, int descriptor) { return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); }
+
+int pk_epoll_wait(int epoll, uint64_t *tokens, bool *failed, int capacity, int timeout_ms) {
+    struct epoll_event events[16];
+    int count = epoll_wait(epoll, events, capacity < 16 ? capacity : 16, timeout_ms);
+    for (int i = 0; i < count; i++) {
+        tokens[i] = events[i].data.u64;
+        failed[i] = (events[i].events & (EPOLLERR | EPOLLHUP)) != 0;
+    }
+    return count;
+}
+
+int pk_usable_cpus(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+    int count = CPU_COUNT(&set);
+    return count > 0 ? count : 1;
+}

@@ -1,0 +1,87 @@
+/// What went wrong in PressureKit, where, and what to do about it.
+///
+/// Errors compare by value, so that a test can expect one. A loader's own error is never wrapped in this type: it
+/// reaches the reader as it was thrown.
+public struct PressureError: Error, Hashable, Sendable {
+    /// The kind of failure. New codes may come with new versions, so a `switch` needs a `default`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Kind: String {
+            case damagedCopy, diskFull, duplicateIdentifier, exclusiveAccessTimeout, hierarchyInconsistency
+            case invalidConfiguration, noValue, restoreFailed, shutDown, signalUnavailable, spillDirectoryInMemory
+            case spillDirectoryUnusable, spillFailed, threadUnavailable, valueTooLarge
+        }
+
+        private let kind: Kind
+
+        private init(_ kind: Kind) { self.kind = kind }
+
+        /// The name of the code, as it is spelled in Swift.
+        public var description: String { kind.rawValue }
+
+        /// A spilled copy does not match its checksum, length or generation.
+        public static let damagedCopy = Code(.damagedCopy)
+        /// The spill file may not grow: no space left, a quota, the configured cap or the free-space floor.
+        public static let diskFull = Code(.diskFull)
+        /// A sibling controller already has this restoration identifier.
+        public static let duplicateIdentifier = Code(.duplicateIdentifier)
+        /// A value stayed in use for longer than the configured wait for exclusive access.
+        public static let exclusiveAccessTimeout = Code(.exclusiveAccessTimeout)
+        /// A controller would get a second parent or become its own ancestor.
+        public static let hierarchyInconsistency = Code(.hierarchyInconsistency)
+        /// The configuration contradicts itself.
+        public static let invalidConfiguration = Code(.invalidConfiguration)
+        /// The cache has no loader and no value was set.
+        public static let noValue = Code(.noValue)
+        /// A spilled copy could not be read.
+        public static let restoreFailed = Code(.restoreFailed)
+        /// The manager has been shut down.
+        public static let shutDown = Code(.shutDown)
+        /// A pressure source does not exist here or may not be read.
+        public static let signalUnavailable = Code(.signalUnavailable)
+        /// The spill directory is in memory (tmpfs, ramfs, zram): spilling there frees nothing.
+        public static let spillDirectoryInMemory = Code(.spillDirectoryInMemory)
+        /// The spill directory does not exist, is not ours or may not be written.
+        public static let spillDirectoryUnusable = Code(.spillDirectoryUnusable)
+        /// A copy could not be written. The value is still in memory.
+        public static let spillFailed = Code(.spillFailed)
+        /// The system gave no thread.
+        public static let threadUnavailable = Code(.threadUnavailable)
+        /// The value is larger than a spill file can hold.
+        public static let valueTooLarge = Code(.valueTooLarge)
+    }
+
+    /// The kind of failure.
+    public var code: Code
+
+    /// What happened and how it may be remedied, in a sentence or two for a person.
+    public var message: String
+
+    /// The path of the cache or controller concerned, such as `"gallery/thumbnails"`; `nil` when there is none.
+    public var path: String?
+
+    /// The system's error number behind this, when there is one.
+    public var errno: CInt?
+
+    /// Creates an error.
+    public init(code: Code, message: String, path: String? = nil, errno: CInt? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.errno = errno
+    }
+
+    /// The same error, naming the cache or controller it concerns.
+    package func at(path: String) -> PressureError {
+        var error = self
+        error.path = path
+        return error
+    }
+}
+
+extension PressureError: CustomStringConvertible {
+    /// `"restoreFailed at gallery/thumbnails: …"`
+    public var description: String {
+        let place = path.map { " at \($0)" } ?? ""
+        return "\(code)\(place): \(message)"
+    }
+}
