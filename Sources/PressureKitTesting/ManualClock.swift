@@ -1,4 +1,4 @@
-import PressureKit
+package import PressureKit
 import Synchronization
 
 /// A clock that stands still until it is told to move.
