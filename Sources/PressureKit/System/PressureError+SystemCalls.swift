@@ -14,3 +14,30 @@ extension PressureError {
         )
     }
 }
+
+// Signals and the monitor.
+extension PressureError {
+    /// `epoll_create1(2)`, `eventfd(2)` or `epoll_ctl(2)` failed.
+    static func eventLoopUnavailable(call: String, errno: CInt) -> PressureError {
+        PressureError(
+            code: .signalUnavailable,
+            message: """
+                The pressure monitor has nothing to wait on: \(call): \(Errno(rawValue: errno)). Raise the limit on open \
+                files (ulimit -n) or close descriptors that are not needed.
+                """,
+            errno: errno
+        )
+    }
+
+    /// `open(2)` of a file under /proc failed.
+    static func signalFileUnavailable(path: String, errno: CInt) -> PressureError {
+        PressureError(
+            code: .signalUnavailable,
+            message: """
+                \(path) cannot be opened: \(Errno(rawValue: errno)). Mount /proc in this container or chroot, or leave \
+                this source out of the configuration.
+                """,
+            errno: errno
+        )
+    }
+}

@@ -1,0 +1,47 @@
+/// What was freed lately and when, so that a goal from an older sample does not ask for the same bytes again.
+///
+/// Pure, fixed size, allocates nothing. When it is full the two oldest entries become one with the later time: samples
+/// between the two are then taken to have seen less than they did, and the goal errs towards evicting less.
+struct FreedLedger: Sendable {
+    private struct Entry {
+        var at: MonotonicInstant
+        var bytes: Int
+    }
+
+    private static let capacity = 8
+    /// In the order of time, oldest first.
+    private var entries = InlineArray<8, Entry>(repeating: Entry(at: MonotonicInstant(nanoseconds: 0), bytes: 0))
+    private var count = 0
+
+    /// Notes bytes that were returned to the system at an instant.
+    mutating func note(_ bytes: ByteCount, at instant: MonotonicInstant) {
+        guard bytes > .zero else { return }
+        if count == Self.capacity {
+            entries[1].bytes = entries[0].bytes.addingClamped(entries[1].bytes)
+            for index in 1..<count { entries[index - 1] = entries[index] }
+            count -= 1
+        }
+        var place = count
+        while place > 0, entries[place - 1].at > instant {
+            entries[place] = entries[place - 1]
+            place -= 1
+        }
+        entries[place] = Entry(at: instant, bytes: bytes.bytes)
+        count += 1
+    }
+
+    /// The bytes freed after an instant.
+    func freed(since instant: MonotonicInstant) -> ByteCount {
+        var sum = 0
+        for index in 0..<count where entries[index].at > instant { sum = sum.addingClamped(entries[index].bytes) }
+        return ByteCount(bytes: sum)
+    }
+}
+
+extension Int {
+    /// The sum, or the largest number when it does not fit. For terms that are not negative.
+    fileprivate func addingClamped(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

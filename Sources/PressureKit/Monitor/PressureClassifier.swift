@@ -1,0 +1,140 @@
+/// Turns readings into levels and wishes for relief. Pure: time comes in with each call, nothing is waited for.
+///
+/// The highest vote wins. The level rises at once to what the votes say; it falls one level at a time, each after the
+/// votes have stayed below it for the dwell. While a level lasts, relief is asked for again and again, as
+/// ``ReliefPacing`` allows. Steps allocate nothing.
+package struct PressureClassifier: Sendable {
+    /// The level now.
+    package private(set) var level = PressureLevel.normal
+    /// How bad it is, 0 … 1: the worst score of any source. Warning begins at 1/3, critical at 2/3; it has no dwell.
+    package private(set) var score = 0.0
+
+    private let timings: PressureTimings
+    private var voters: [Voter]
+    private var pacing: ReliefPacing
+    private var freed = FreedLedger()
+    /// Since when all votes are below the level.
+    private var calmSince: MonotonicInstant?
+
+    /// Creates a classifier at normal for a fixed number of sources. The thresholds must be valid.
+    package init(thresholds: PressureThresholds, timings: PressureTimings = .init(), sources: Int) {
+        self.timings = timings
+        voters = Array(repeating: Voter(thresholds: thresholds, timings: timings), count: sources)
+        pacing = ReliefPacing(timings: timings)
+    }
+
+    /// The bytes left of the limit that binds most; `nil` when no source has told any.
+    package var headroom: Headroom? {
+        var worst: (score: Double, headroom: Headroom)?
+        for voter in voters {
+            guard let headroom = voter.reading?.headroom, voter.score >= worst?.score ?? 0 else { continue }
+            worst = (voter.score, headroom)
+        }
+        return worst?.headroom
+    }
+
+    /// Takes one reading of each source and decides.
+    ///
+    /// - Parameters:
+    ///   - readings: By source, always in the same order; `nil` where a source has no news.
+    ///   - now: Not before the step before.
+    /// - Returns: What to tell, if anything, and how long to wait before the next step at most.
+    package mutating func step(
+        _ readings: [SignalReading?],
+        at now: MonotonicInstant
+    ) -> (decision: PressureDecision?, nextPoll: Duration) {
+        precondition(readings.count == voters.count, "one reading for each source")
+        for index in voters.indices { voters[index].accept(readings[index], at: now) }
+        score = voters.reduce(0) { max($0, $1.score) }
+        let before = level
+        guard let leader = leader(), let reading = voters[leader].reading else { return (nil, timings.longestPoll) }
+        move(towards: voters[leader].vote, at: now)
+        let relief = level >= before ? wish(at: now) : nil
+        if let relief { pacing.noteWish(relief.level, at: now) }
+        let nextPoll = nextPoll(votes: voters[leader].vote, at: now)
+        guard level != before || relief != nil else { return (nil, nextPoll) }
+        let bands = voters[leader].bands
+        let cause = PressureCause(
+            origin: reading.origin,
+            source: reading.source,
+            available: reading.headroom?.available,
+            limit: reading.headroom?.limit,
+            threshold: level < before ? bands?.leave(before) : bands?.enter(level),
+            sampleAge: max(.zero, now - reading.takenAt),
+            levelBefore: before,
+            levelAfter: level
+        )
+        return (PressureDecision(cause: cause, score: score, relief: relief), nextPoll)
+    }
+
+    /// A relief ended: what it cost and what it returned decide when the next may be asked for, and the bytes count
+    /// against goals from samples taken before `end`.
+    ///
+    /// - Parameters:
+    ///   - level: The level it was made for.
+    ///   - duration: How long it took.
+    ///   - returned: What the system got back.
+    package mutating func noteRelief(
+        at level: PressureLevel,
+        duration: Duration,
+        returned: ByteCount,
+        end: MonotonicInstant
+    ) {
+        pacing.noteRelief(level, took: duration, returned: returned, at: end)
+        freed.note(returned, at: end)
+    }
+
+    /// Bytes were returned to the system otherwise than by a relief that `noteRelief` tells of.
+    package mutating func noteFreed(_ bytes: ByteCount, at instant: MonotonicInstant) { freed.note(bytes, at: instant) }
+
+    /// The voter with the highest vote, and of those the worst off. A voter that has never spoken has no say.
+    private func leader() -> Int? {
+        var leader: Int?
+        for index in voters.indices where voters[index].reading != nil {
+            guard let best = leader else {
+                leader = index
+                continue
+            }
+            if (voters[index].vote, voters[index].score) > (voters[best].vote, voters[best].score) { leader = index }
+        }
+        return leader
+    }
+
+    private mutating func move(towards vote: PressureLevel, at now: MonotonicInstant) {
+        guard vote < level else {
+            level = vote
+            calmSince = nil
+            return
+        }
+        guard let since = calmSince else {
+            calmSince = now
+            return
+        }
+        guard now - since >= timings.dwell, let lower = PressureLevel(rawValue: level.rawValue - 1) else { return }
+        level = lower
+        calmSince = vote < lower ? now : nil
+    }
+
+    /// The relief to ask for now: when a source says so in this very step, the pace allows it, and something is left
+    /// to want after what was freed since the sample. Of several goals the largest counts.
+    private func wish(at now: MonotonicInstant) -> ReliefGoal? {
+        guard level > .normal, pacing.earliest(for: level).map({ $0 <= now }) ?? true else { return nil }
+        var wish: ReliefGoal?
+        for voter in voters where voter.isFresh && voter.vote >= level {
+            guard let takenAt = voter.reading?.takenAt else { continue }
+            let bytes = voter.goal(at: level).map { max(.zero, $0 - freed.freed(since: takenAt)) }
+            if bytes == .zero { continue }
+            if let present = wish, (bytes ?? .zero) <= (present.bytes ?? .zero) { continue }
+            wish = ReliefGoal(level: level, bytes: bytes, takenAt: takenAt)
+        }
+        return wish
+    }
+
+    private func nextPoll(votes vote: PressureLevel, at now: MonotonicInstant) -> Duration {
+        var delay = level == .normal ? timings.longestPoll : timings.pressedPoll
+        for voter in voters { delay = min(delay, voter.pollDelay) }
+        if let calmSince { delay = min(delay, calmSince + timings.dwell - now) }
+        if level > .normal, vote >= level, let due = pacing.earliest(for: level) { delay = min(delay, due - now) }
+        return max(delay, timings.shortestPoll)
+    }
+}

@@ -1,0 +1,118 @@
+import Synchronization
+
+/// Watches the sources on a thread of its own and says when the level changes or memory should be freed.
+///
+/// The thread is the library's, not the cooperative pool's: that pool may be full exactly when memory is short. All
+/// methods are safe from any thread and none waits for the monitor's thread.
+package final class PressureMonitor: Sendable {
+    private let sources: [any SignalSource]
+    private let clock: any MonotonicClock
+    private let deliver: @Sendable (PressureDecision) -> Void
+    /// One slot a source. Held for the length of a step, so that steps do not overlap.
+    private let readings: Mutex<[SignalReading?]>
+    private let classifier: Mutex<PressureClassifier>
+    /// What the running thread waits on; `nil` while stopped.
+    private let running = Mutex<EventLoop?>(nil)
+
+    /// Creates a monitor at level normal. Nothing is watched before `start()`.
+    ///
+    /// - Parameters:
+    ///   - deliver: Called for each decision, on the thread of the step, with no lock held. The next step follows when
+    ///     it returns.
+    /// - Throws: ``PressureError`` with code `invalidConfiguration` when the thresholds contradict each other.
+    package init(
+        sources: [any SignalSource],
+        thresholds: PressureThresholds = .init(),
+        timings: PressureTimings = .init(),
+        clock: any MonotonicClock = SystemClock(),
+        deliver: @escaping @Sendable (PressureDecision) -> Void
+    ) throws(PressureError) {
+        try thresholds.validate()
+        self.sources = sources
+        self.clock = clock
+        self.deliver = deliver
+        readings = Mutex(Array(repeating: nil, count: sources.count))
+        classifier = Mutex(PressureClassifier(thresholds: thresholds, timings: timings, sources: sources.count))
+    }
+
+    deinit { stop() }
+
+    /// The level now.
+    package var level: PressureLevel { classifier.withLock { $0.level } }
+
+    /// How bad it is at the last sample, 0 … 1: warning begins at 1/3, critical at 2/3.
+    package var score: Double { classifier.withLock { $0.score } }
+
+    /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
+    package var headroom: Headroom? { classifier.withLock { $0.headroom } }
+
+    /// Begins to watch; does nothing when it already does. The first sample is taken at once, on the monitor's thread.
+    ///
+    /// The thread does not keep the monitor alive: releasing it ends the thread.
+    ///
+    /// - Throws: ``PressureError`` with code `threadUnavailable` or `signalUnavailable` (no descriptor left). The monitor
+    ///   is then stopped, and may be started again.
+    package func start() throws(PressureError) {
+        try running.withLock { (running: inout EventLoop?) throws(PressureError) in
+            guard running == nil else { return }
+            let loop = try EventLoop()
+            for source in sources { source.attach(to: loop) }
+            do throws(PressureError) {
+                try WorkerThread.spawn("pk-monitor") { [weak self] in
+                    // The monitor is held for the length of a step only.
+                    while let limit = self?.tick(), loop.wait(upTo: limit) {}
+                }
+            } catch {
+                for source in sources { source.detach(from: loop) }
+                throw error
+            }
+            running = loop
+        }
+    }
+
+    /// Watches no longer; the level stays what it is. A decision may still be delivered when this returns, no step
+    /// begins any more after that one. May be called from `deliver`.
+    package func stop() {
+        running.withLock { running in
+            guard let loop = running.take() else { return }
+            for source in sources { source.detach(from: loop) }
+            loop.finish()
+        }
+    }
+
+    /// Has the next sample taken now, for instance because much was loaded. Does nothing while stopped.
+    package func wake() { running.withLock { $0?.wake() } }
+
+    /// Takes one sample of each source and delivers the decision, if there is one. The body of the monitor's loop: call
+    /// it only to drive a monitor that is not started.
+    ///
+    /// - Returns: How long to wait before the next step at most.
+    @discardableResult package func tick() -> Duration {
+        let (decision, nextPoll) = readings.withLock { readings in
+            for index in sources.indices { readings[index] = sources[index].sample(at: clock.now()) }
+            let now = clock.now()
+            return classifier.withLock { $0.step(readings, at: now) }
+        }
+        if let decision { deliver(decision) }
+        return nextPoll
+    }
+
+    /// Tells of a relief that ended now, whoever asked for it. Its cost and yield set the pause before the next wish, and
+    /// its bytes are taken off goals from samples before it.
+    ///
+    /// - Parameters:
+    ///   - level: The level it was made for; `normal` for one that pressure did not cause.
+    ///   - duration: How long it took.
+    ///   - returned: What the system got back.
+    package func noteRelief(at level: PressureLevel, duration: Duration, returned: ByteCount) {
+        let end = clock.now()
+        classifier.withLock { $0.noteRelief(at: level, duration: duration, returned: returned, end: end) }
+        wake()
+    }
+
+    /// Tells of bytes returned to the system just now in any other way than a relief.
+    package func noteFreed(_ bytes: ByteCount) {
+        let now = clock.now()
+        classifier.withLock { $0.noteFreed(bytes, at: now) }
+    }
+}

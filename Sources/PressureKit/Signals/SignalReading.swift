@@ -1,0 +1,56 @@
+/// How many bytes of a limit can still be had.
+package struct Headroom: Hashable, Sendable {
+    /// Bytes a program may still take without swapping; never negative, never more than `limit`.
+    package let available: ByteCount
+    /// The host's memory, or the binding limit.
+    package let limit: ByteCount
+
+    /// The largest limit that is one: kernels write "unlimited" as a huge number. An eighth of the largest
+    /// `Int`, so that sums of a few fit.
+    static let largestLimit = ByteCount(bytes: 1 << 60)
+
+    /// Creates a headroom; `available` is brought into 0 … `limit`.
+    ///
+    /// - Returns: `nil` when the limit is not positive, or above 1 EiB: there is nothing to be a part of.
+    package init?(available: ByteCount, limit: ByteCount) {
+        guard limit > .zero, limit <= Self.largestLimit else { return nil }
+        self.available = min(max(available, .zero), limit)
+        self.limit = limit
+    }
+}
+
+/// One sample of one source.
+///
+/// Copying it allocates nothing: the source's name is shared.
+package struct SignalReading: Hashable, Sendable {
+    /// What was measured.
+    package enum Measure: Hashable, Sendable {
+        /// Bytes left of a limit; the thresholds decide what that means.
+        case headroom(Headroom)
+        /// A level that the source has decided on itself, and the bytes it wants, when it can say.
+        case demand(PressureLevel, freeing: ByteCount?)
+    }
+
+    /// What kind of source spoke.
+    package var origin: PressureCause.Origin
+    /// Where it was read, such as `"/proc/meminfo"`.
+    package var source: String
+    /// What was measured.
+    package var measure: Measure
+    /// When. Bytes freed since then are not in the measure yet.
+    package var takenAt: MonotonicInstant
+
+    /// Creates a reading.
+    package init(origin: PressureCause.Origin, source: String, measure: Measure, takenAt: MonotonicInstant) {
+        self.origin = origin
+        self.source = source
+        self.measure = measure
+        self.takenAt = takenAt
+    }
+
+    /// The bytes left of a limit, when that is what was measured.
+    package var headroom: Headroom? {
+        guard case .headroom(let headroom) = measure else { return nil }
+        return headroom
+    }
+}
