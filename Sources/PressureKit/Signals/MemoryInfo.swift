@@ -28,9 +28,13 @@ package struct MemoryInfo: Hashable, Sendable {
 
     /// What programs can still take: the kernel's word, or ours where the kernel has none.
     ///
+    /// A `MemAvailable` of 0 is no word: some containers have it for ever (psutil issue 1915), and where it is true the
+    /// estimate is about 0 as well.
+    ///
     /// - Returns: `nil` when the file had neither `MemAvailable` nor `MemFree`.
     package var headroom: Headroom? {
-        guard let available = available ?? estimatedAvailable else { return nil }
+        let told = available == .zero ? nil : available
+        guard let available = told ?? estimatedAvailable ?? available else { return nil }
         return Headroom(available: available, limit: total)
     }
 
@@ -58,7 +62,8 @@ package struct MemoryInfo: Hashable, Sendable {
 
     /// The sum of the zones' low watermarks, which the file does not tell. By default it is 5/4 of `min_free_kbytes`,
     /// and that is 4 × √(memory in KiB), from 128 KiB to 64 MiB (`init_per_zone_wmark_min` in `mm/page_alloc.c` of those
-    /// kernels). Highmem and an administrator's own setting are left out: the error is below 1 % of memory.
+    /// kernels). An administrator or huge pages may have raised it: against kernels that give both figures the estimate
+    /// is up to 4 % of memory too high.
     private var lowWatermark: Int {
         let minimum = min(max(4 * Double(total.bytes >> 10).squareRoot(), 128), 65_536)
         return Int(minimum * 1.25) << 10
