@@ -9,6 +9,8 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case floorReached
     /// The system refused a write; `ENOSPC` and `EDQUOT` among others.
     case writeFailed(Errno)
+    /// The value did not pass its bytes, or not as many as it said: it cannot be encoded now.
+    case valueNotPassed
     /// A write that claimed success cannot be read back as it was.
     case notWritten
     /// The system refused a read.
@@ -21,7 +23,7 @@ package enum SpillFailure: Error, Hashable, Sendable {
         switch self {
         case .limitReached, .floorReached: true
         case .writeFailed(let errno): [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
-        case .notWritten, .readFailed, .damaged: false
+        case .valueNotPassed, .notWritten, .readFailed, .damaged: false
         }
     }
 }
