@@ -17,9 +17,13 @@ struct ClassifierBench {
         return SignalReading(origin: .memoryInfo, source: source, measure: .headroom(headroom), takenAt: instant)
     }
 
-    static func demand(_ level: PressureLevel, freeing: ByteCount? = nil, at instant: MonotonicInstant) -> SignalReading {
+    static func demand(_ level: PressureLevel, freeing: ByteCount? = nil, at instant: MonotonicInstant) -> SignalReading
+    {
         SignalReading(
-            origin: .simulated, source: "demand", measure: .demand(level, freeing: freeing), takenAt: instant
+            origin: .simulated,
+            source: "demand",
+            measure: .demand(level, freeing: freeing),
+            takenAt: instant
         )
     }
 

@@ -129,14 +129,16 @@ import Testing
         for _ in 0..<3 {
             bench.step(
                 after: .milliseconds(100),
-                ClassifierBench.headroom(50, at: bench.now), ClassifierBench.headroom(120, at: bench.now)
+                ClassifierBench.headroom(50, at: bench.now),
+                ClassifierBench.headroom(120, at: bench.now)
             )
         }
         #expect(bench.level == .critical)
         for _ in 0..<12 {
             bench.step(
                 after: .seconds(1),
-                ClassifierBench.headroom(900, at: bench.now), ClassifierBench.headroom(120, at: bench.now)
+                ClassifierBench.headroom(900, at: bench.now),
+                ClassifierBench.headroom(120, at: bench.now)
             )
         }
         #expect(bench.level == .warning)
@@ -145,7 +147,9 @@ import Testing
     @Test func theTighterHeadroomIsTheOneReported() {
         var bench = ClassifierBench(sources: 3)
         bench.step(
-            ClassifierBench.headroom(900, at: bench.now), ClassifierBench.headroom(300, at: bench.now), nil
+            ClassifierBench.headroom(900, at: bench.now),
+            ClassifierBench.headroom(300, at: bench.now),
+            nil
         )
         #expect(bench.classifier.headroom?.available == .mebibytes(300))
         #expect(abs(bench.classifier.score - 700.0 / 800 / 3) < 1e-9)

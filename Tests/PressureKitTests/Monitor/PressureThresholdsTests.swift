@@ -10,7 +10,8 @@ import Testing
         (100, [20, 25, 15, 22]), (256, [51, 64, 38, 57]), (400, [80, 100, 60, 90]), (500, [100, 125, 64, 96]),
         (1000, [200, 250, 100, 150]), (10_000, [2000, 2500, 1000, 1500]),
         // 4 GiB and 1 GiB as the most, and leave moves along.
-        (15 << 10, [3072, 3840, 1024, 1536]), (64 << 10, [4096, 5120, 1024, 1536]), (1 << 20, [4096, 5120, 1024, 1536]),
+        (15 << 10, [3072, 3840, 1024, 1536]), (64 << 10, [4096, 5120, 1024, 1536]),
+        (1 << 20, [4096, 5120, 1024, 1536]),
     ])
     func theDefaultsInBytes(limit: Int, expected: [Int]) {
         let bytes = PressureThresholds().bytes(of: .mebibytes(limit))
@@ -53,7 +54,10 @@ import Testing
         PressureThresholds(),
         PressureThresholds(warning: Band(enter: 0.5, leave: 0.9), critical: Band(enter: 0.1, leave: 0.9)),
         PressureThresholds(warning: Band(enter: 0.2, leave: 0.21), critical: Band(enter: 0.19, leave: 0.2)),
-        PressureThresholds(warning: Band(enter: 0.2, leave: 0.3), critical: Band(enter: 0.1, leave: 0.2, atMost: .bytes(1))),
+        PressureThresholds(
+            warning: Band(enter: 0.2, leave: 0.3),
+            critical: Band(enter: 0.1, leave: 0.2, atMost: .bytes(1))
+        ),
     ])
     func consistentThresholdsAreAccepted(_ thresholds: PressureThresholds) throws {
         try thresholds.validate()

@@ -32,15 +32,17 @@ import Testing
     // MARK: The pause after a relief
 
     /// How long it took, what it returned, the level, and after how long relief may be asked for again.
-    @Test(arguments: [
-        (Duration.milliseconds(10), 100, PressureLevel.critical, 5_000, "the repetition is longer than the pause"),
-        (.milliseconds(500), 100, .critical, 10_000, "20 times the cost"),
-        (.seconds(2), 100, .critical, 40_000, "20 times the cost"),
-        (.milliseconds(10), 0, .critical, 30_000, "it returned nothing"),
-        (.seconds(2), 0, .critical, 40_000, "it returned nothing, and cost much"),
-        (.milliseconds(10), 100, .warning, 10_000, "the repetition is longer than the pause"),
-        (.seconds(1), 100, .warning, 20_000, "20 times the cost"),
-    ] as [(Duration, Int, PressureLevel, Int64, String)])
+    @Test(
+        arguments: [
+            (Duration.milliseconds(10), 100, PressureLevel.critical, 5_000, "the repetition is longer than the pause"),
+            (.milliseconds(500), 100, .critical, 10_000, "20 times the cost"),
+            (.seconds(2), 100, .critical, 40_000, "20 times the cost"),
+            (.milliseconds(10), 0, .critical, 30_000, "it returned nothing"),
+            (.seconds(2), 0, .critical, 40_000, "it returned nothing, and cost much"),
+            (.milliseconds(10), 100, .warning, 10_000, "the repetition is longer than the pause"),
+            (.seconds(1), 100, .warning, 20_000, "20 times the cost"),
+        ] as [(Duration, Int, PressureLevel, Int64, String)]
+    )
     func aCostlyOrFruitlessReliefIsFollowedByAPause(
         cost: Duration,
         returned: Int,
@@ -110,7 +112,10 @@ import Testing
         #expect(bench.step(sample)?.relief?.bytes == .mebibytes(100))
         bench.classifier.noteFreed(.mebibytes(30), at: bench.now + .seconds(1))
         bench.classifier.noteRelief(
-            at: .warning, duration: .milliseconds(1), returned: .mebibytes(20), end: bench.now + .seconds(2)
+            at: .warning,
+            duration: .milliseconds(1),
+            returned: .mebibytes(20),
+            end: bench.now + .seconds(2)
         )
         #expect(bench.step(after: .seconds(12), sample)?.relief?.bytes == .mebibytes(50))
         bench.classifier.noteFreed(.mebibytes(50), at: bench.now)

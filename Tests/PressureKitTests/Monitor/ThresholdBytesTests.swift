@@ -17,7 +17,8 @@ import Testing
 
     /// Available MiB, the level, the MiB wanted.
     @Test(arguments: [
-        (200, PressureLevel.warning, 50), (0, .warning, 250), (249, .warning, 1), (250, .warning, 0), (900, .warning, 0),
+        (200, PressureLevel.warning, 50), (0, .warning, 250), (249, .warning, 1), (250, .warning, 0),
+        (900, .warning, 0),
         // Twice the way to 150, but never less than the way to 250.
         (100, .critical, 150), (50, .critical, 200), (0, .critical, 300), (149, .critical, 101), (150, .critical, 100),
         (900, .critical, 0), (0, .normal, 0),
@@ -27,7 +28,9 @@ import Testing
     }
 
     @Test func theScoreHasItsThirdsAtTheThresholds() {
-        func score(_ available: Int) -> Double { bytes.score(available: .mebibytes(available), limit: .mebibytes(1000)) }
+        func score(_ available: Int) -> Double {
+            bytes.score(available: .mebibytes(available), limit: .mebibytes(1000))
+        }
         #expect(score(1000) == 0)
         #expect(abs(score(600) - 1.0 / 6) < 1e-9)
         #expect(abs(score(200) - 1.0 / 3) < 1e-9)
