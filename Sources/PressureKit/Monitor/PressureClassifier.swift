@@ -45,7 +45,8 @@ package struct PressureClassifier: Sendable {
     ) -> (decision: PressureDecision?, nextPoll: Duration) {
         precondition(readings.count == voters.count, "one reading for each source")
         for index in voters.indices { voters[index].accept(readings[index], at: now) }
-        score = voters.reduce(0) { max($0, $1.score) }
+        score = 0
+        for index in voters.indices { score = max(score, voters[index].score) }
         let before = level
         guard let leader = leader(), let reading = voters[leader].reading else { return (nil, timings.longestPoll) }
         move(towards: voters[leader].vote, at: now)
@@ -120,9 +121,9 @@ package struct PressureClassifier: Sendable {
     private func wish(at now: MonotonicInstant) -> ReliefGoal? {
         guard level > .normal, pacing.earliest(for: level).map({ $0 <= now }) ?? true else { return nil }
         var wish: ReliefGoal?
-        for voter in voters where voter.isFresh && voter.vote >= level {
-            guard let takenAt = voter.reading?.takenAt else { continue }
-            let bytes = voter.goal(at: level).map { max(.zero, $0 - freed.freed(since: takenAt)) }
+        for index in voters.indices where voters[index].isFresh && voters[index].vote >= level {
+            guard let takenAt = voters[index].reading?.takenAt else { continue }
+            let bytes = voters[index].goal(at: level).map { max(.zero, $0 - freed.freed(since: takenAt)) }
             if bytes == .zero { continue }
             if let present = wish, (bytes ?? .zero) <= (present.bytes ?? .zero) { continue }
             wish = ReliefGoal(level: level, bytes: bytes, takenAt: takenAt)
@@ -132,7 +133,7 @@ package struct PressureClassifier: Sendable {
 
     private func nextPoll(votes vote: PressureLevel, at now: MonotonicInstant) -> Duration {
         var delay = level == .normal ? timings.longestPoll : timings.pressedPoll
-        for voter in voters { delay = min(delay, voter.pollDelay) }
+        for index in voters.indices { delay = min(delay, voters[index].pollDelay) }
         if let calmSince { delay = min(delay, calmSince + timings.dwell - now) }
         if level > .normal, vote >= level, let due = pacing.earliest(for: level) { delay = min(delay, due - now) }
         return max(delay, timings.shortestPoll)

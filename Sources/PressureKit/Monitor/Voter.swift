@@ -77,10 +77,9 @@ struct Voter: Sendable {
             vote = seen
         }
         score = bands.score(available: headroom.available, limit: headroom.limit)
-        pollDelay = rhythm.delay(available: headroom.available, next: next(bands), at: now)
-        for proof in [warningProof, criticalProof] {
-            if let proof { pollDelay = min(pollDelay, proof - now) }
-        }
+        let watching = rhythm.delay(available: headroom.available, next: next(bands), at: now)
+        let proof = criticalProof.map { min($0, warningProof ?? $0) } ?? warningProof
+        pollDelay = proof.map { $0 - now } ?? watching
     }
 
     private func next(_ bands: ThresholdBytes) -> (threshold: ByteCount, behind: ByteCount)? {

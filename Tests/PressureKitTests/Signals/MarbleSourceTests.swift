@@ -13,7 +13,8 @@ import Testing
             clock.advance(by: .milliseconds(50))
         }
         let played: [SignalReading.Measure?] = [
-            .demand(.normal, freeing: nil), .demand(.warning, freeing: nil), nil, .demand(.critical, freeing: nil), nil, nil,
+            .demand(.normal, freeing: nil), .demand(.warning, freeing: nil), nil, .demand(.critical, freeing: nil), nil,
+            nil,
         ]
         #expect(seen == played.flatMap { [$0, $0] })
         #expect(source.count == 4)

@@ -17,27 +17,59 @@ import Testing
     /// In kB, as the files say it.
     static let expectations = [
         Expectation(
-            kernel: "linux-2.6.24", total: 1_035_180, free: 57_940, reclaimable: 47_092, swapTotal: 1_951_888
+            kernel: "linux-2.6.24",
+            total: 1_035_180,
+            free: 57_940,
+            reclaimable: 47_092,
+            swapTotal: 1_951_888
         ),
         Expectation(
-            kernel: "linux-2.6.32", total: 7_778_104, free: 4_806_144, activeFile: 293_600, inactiveFile: 984_988,
-            reclaimable: 218_104, swapTotal: 4_194_296
+            kernel: "linux-2.6.32",
+            total: 7_778_104,
+            free: 4_806_144,
+            activeFile: 293_600,
+            inactiveFile: 984_988,
+            reclaimable: 218_104,
+            swapTotal: 4_194_296
         ),
         Expectation(
-            kernel: "linux-3.10", total: 16_423_480, free: 15_882_220, activeFile: 26_008, inactiveFile: 147_668,
-            reclaimable: 21_416, swapTotal: 16_764_924
+            kernel: "linux-3.10",
+            total: 16_423_480,
+            free: 15_882_220,
+            activeFile: 26_008,
+            inactiveFile: 147_668,
+            reclaimable: 21_416,
+            swapTotal: 16_764_924
         ),
         Expectation(
-            kernel: "linux-4.18", total: 8_164_548, free: 851_960, available: 1_950_080, activeFile: 248_284,
-            inactiveFile: 1_019_512, reclaimable: 95_248, swapTotal: 0
+            kernel: "linux-4.18",
+            total: 8_164_548,
+            free: 851_960,
+            available: 1_950_080,
+            activeFile: 248_284,
+            inactiveFile: 1_019_512,
+            reclaimable: 95_248,
+            swapTotal: 0
         ),
         Expectation(
-            kernel: "linux-5.4", total: 31_793_328, free: 14_444_052, available: 21_921_004, activeFile: 1_895_056,
-            inactiveFile: 5_480_892, reclaimable: 560_788, swapTotal: 8_388_604
+            kernel: "linux-5.4",
+            total: 31_793_328,
+            free: 14_444_052,
+            available: 21_921_004,
+            activeFile: 1_895_056,
+            inactiveFile: 5_480_892,
+            reclaimable: 560_788,
+            swapTotal: 8_388_604
         ),
         Expectation(
-            kernel: "lxcfs", total: 524_288, free: 372_736, available: 481_280, activeFile: 30_720,
-            inactiveFile: 77_824, reclaimable: 0, swapTotal: 0
+            kernel: "lxcfs",
+            total: 524_288,
+            free: 372_736,
+            available: 481_280,
+            activeFile: 30_720,
+            inactiveFile: 77_824,
+            reclaimable: 0,
+            swapTotal: 0
         ),
     ]
 
@@ -81,8 +113,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "\n", ":", "::::\n", "MemTotal", "MemTotal:", "MemTotal: kB", "MemTotal: 1", "MemTotal: 1 k", "MemTotal: 1 MB",
-        "MemTotal: -1 kB", "MemTotal: 0 kB", "MemTotal: 0x10 kB", "MemTotal: 1.5 kB", "MemTotal: 1 kB B", "memtotal: 1 kB",
+        "", "\n", ":", "::::\n", "MemTotal", "MemTotal:", "MemTotal: kB", "MemTotal: 1", "MemTotal: 1 k",
+        "MemTotal: 1 MB",
+        "MemTotal: -1 kB", "MemTotal: 0 kB", "MemTotal: 0x10 kB", "MemTotal: 1.5 kB", "MemTotal: 1 kB B",
+        "memtotal: 1 kB",
         " MemTotal: 1 kB", "MemTotal : 1 kB", "MemFree: 1 kB\n",
         // 2^64 and more, 2^63 bytes, one more than 1 EiB: no machine's memory.
         "MemTotal: 18446744073709551616 kB", "MemTotal: 99999999999999999999999999999999 kB",

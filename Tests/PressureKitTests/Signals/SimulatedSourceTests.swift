@@ -2,7 +2,9 @@ import PressureKit
 import Testing
 
 @Suite struct SimulatedSourceTests {
-    private func instant(_ seconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
+    private func instant(_ seconds: Int64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: seconds * 1_000_000_000)
+    }
 
     @Test func demandsNormalUntilItIsTold() {
         #expect(SimulatedSource().sample(at: instant(0))?.measure == .demand(.normal, freeing: nil))

@@ -1,0 +1,185 @@
+import CAllocationCounter
+import PressureKit
+import PressureKitTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct PressureMonitorTests {
+    /// What a monitor delivered.
+    private final class Record: Sendable {
+        private let decisions = Mutex<[PressureDecision]>([])
+        private let loop: EventLoop
+
+        init() throws { loop = try EventLoop() }
+
+        var all: [PressureDecision] { decisions.withLock { $0 } }
+
+        func note(_ decision: PressureDecision) {
+            decisions.withLock { $0.append(decision) }
+            loop.wake()
+        }
+
+        /// Waits until so many were delivered, woken by each.
+        func wait(for count: Int) -> [PressureDecision] {
+            while all.count < count { _ = loop.wait(upTo: .seconds(50)) }
+            return all
+        }
+    }
+
+    // MARK: Without a thread
+
+    @Test func aTickDeliversOnlyWhatIsNew() throws {
+        let clock = ManualClock()
+        let source = SimulatedSource()
+        let record = try Record()
+        let monitor = try PressureMonitor(sources: [source], clock: clock) { record.note($0) }
+        #expect(monitor.tick() == .seconds(5))
+        #expect(record.all.isEmpty)
+        source.set(.warning)
+        monitor.tick()
+        monitor.tick()
+        #expect(record.all.map(\.level) == [.warning])
+        #expect(monitor.level == .warning)
+        #expect(abs(monitor.score - 1.0 / 3) < 1e-9)
+    }
+
+    @Test func headroomIsThatOfTheLastSample() throws {
+        let source = SimulatedSource()
+        let monitor = try PressureMonitor(sources: [source], clock: ManualClock()) { _ in }
+        #expect(monitor.headroom == nil)
+        source.set(available: .mebibytes(300), of: .mebibytes(1000))
+        #expect(monitor.headroom == nil)
+        monitor.tick()
+        #expect(monitor.headroom?.available == .mebibytes(300))
+    }
+
+    /// P6: every call may be made from the delivery.
+    @Test func aDeliveryMayCallTheMonitor() throws {
+        let clock = ManualClock()
+        let source = SimulatedSource(level: .critical)
+        let box = Mutex<PressureMonitor?>(nil)
+        let levels = Mutex<[PressureLevel]>([])
+        let monitor = try PressureMonitor(sources: [source], clock: clock) { decision in
+            let monitor = box.withLock { $0! }
+            monitor.noteFreed(.mebibytes(1))
+            monitor.noteRelief(at: decision.level, duration: .milliseconds(1), returned: .mebibytes(1))
+            monitor.wake()
+            source.set(.warning)
+            _ = (monitor.score, monitor.headroom)
+            levels.withLock { $0.append(monitor.level) }
+            monitor.stop()
+        }
+        box.withLock { $0 = monitor }
+        monitor.tick()
+        #expect(levels.withLock { $0 } == [.critical])
+        box.withLock { $0 = nil }
+    }
+
+    @Test func aReliefCountsAgainstTheNextGoal() throws {
+        let clock = ManualClock()
+        let source = SimulatedSource()
+        let record = try Record()
+        let monitor = try PressureMonitor(sources: [source], clock: clock) { record.note($0) }
+        source.set(.warning, freeing: .mebibytes(100))
+        monitor.tick()
+        clock.advance(by: .milliseconds(10))
+        monitor.noteRelief(at: .warning, duration: .milliseconds(10), returned: .mebibytes(60))
+        monitor.noteFreed(.mebibytes(15))
+        clock.advance(by: .seconds(10))
+        monitor.tick()
+        #expect(record.all.map(\.relief?.bytes) == [.mebibytes(100), .mebibytes(25)])
+    }
+
+    /// P10.
+    @Test func aCalmTickAllocatesNothing() throws {
+        let clock = ManualClock()
+        let monitor = try PressureMonitor(sources: [try MemoryInfoSource(), SimulatedSource()], clock: clock) { _ in }
+        monitor.tick()
+        let before = pk_thread_allocations()
+        for _ in 0..<100 {
+            clock.advance(by: .seconds(5))
+            monitor.tick()
+        }
+        #expect(pk_thread_allocations() - before == 0)
+    }
+
+    @Test func contradictoryThresholdsMakeNoMonitor() throws {
+        var thresholds = PressureThresholds()
+        thresholds.critical.enter = 0.5
+        let error = try #require(throws: PressureError.self) {
+            try PressureMonitor(sources: [], thresholds: thresholds) { _ in }
+        }
+        #expect(error.code == .invalidConfiguration)
+    }
+
+    // MARK: With its thread
+
+    @Test func settingASourceReachesTheAppThroughTheThread() throws {
+        let source = SimulatedSource()
+        let record = try Record()
+        let monitor = try PressureMonitor(sources: [source]) { record.note($0) }
+        try monitor.start()
+        try monitor.start()  // does nothing
+        source.set(.warning, freeing: .mebibytes(5))
+        #expect(record.wait(for: 1).map(\.level) == [.warning])
+        source.set(.critical)
+        #expect(record.wait(for: 2).map(\.level) == [.warning, .critical])
+        monitor.stop()
+        monitor.stop()  // does nothing
+    }
+
+    @Test func aStoppedMonitorSaysNothingAndMayStartAgain() throws {
+        let source = SimulatedSource()
+        let record = try Record()
+        let monitor = try PressureMonitor(sources: [source]) { record.note($0) }
+        try monitor.start()
+        source.set(.warning)
+        _ = record.wait(for: 1)
+        monitor.stop()
+        source.set(.critical)
+        monitor.wake()
+        #expect(monitor.level == .warning)
+        try monitor.start()
+        #expect(record.wait(for: 2).last?.level == .critical)
+        monitor.stop()
+    }
+
+    /// The thread borrows the monitor for the length of a step.
+    @Test func releasingTheMonitorEndsItsThread() throws {
+        /// A source that tells when it is let go, which happens when the monitor is.
+        final class Canary: SignalSource {
+            let name = "canary"
+            let released: EventLoop
+            init(released: EventLoop) { self.released = released }
+            deinit { released.finish() }
+            func sample(at now: MonotonicInstant) -> SignalReading? { nil }
+        }
+        let released = try EventLoop()
+        var monitor: PressureMonitor? = try PressureMonitor(sources: [Canary(released: released)]) { _ in }
+        try monitor?.start()
+        monitor = nil
+        while released.wait(upTo: .seconds(50)) {}
+    }
+
+    @Test func manyThreadsMayUseItAtOnce() async throws {
+        let source = SimulatedSource()
+        let monitor = try PressureMonitor(sources: [source]) { _ in }
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    for round in 0..<100 {
+                        switch (index + round) % 6 {
+                        case 0: try? monitor.start()
+                        case 1: monitor.stop()
+                        case 2: source.set(PressureLevel(rawValue: round % 3)!)
+                        case 3: monitor.noteRelief(at: .warning, duration: .zero, returned: .mebibytes(1))
+                        case 4: monitor.wake()
+                        default: _ = (monitor.level, monitor.score, monitor.headroom)
+                        }
+                    }
+                }
+            }
+        }
+        monitor.stop()
+    }
+}

@@ -1,0 +1,146 @@
+import PressureKit
+import Testing
+
+/// When relief is asked for, and for how much.
+@Suite struct ReliefWishTests {
+    // MARK: Again and again
+
+    @Test(arguments: [(190, 10_000), (50, 5_000)] as [(Int, Int64)])
+    func whileALevelLastsReliefIsAskedForAgain(available: Int, period: Int64) {
+        var bench = ClassifierBench()
+        bench.settle(available: available)
+        let wishes = bench.hold(available: available, for: .seconds(60))
+        #expect(wishes.map(\.at) == Array(stride(from: period, through: 60_000, by: Int64.Stride(period))))
+        #expect(wishes.allSatisfy { !$0.decision.levelChanged && $0.decision.relief != nil })
+    }
+
+    @Test func whenTheCauseIsGoneNothingIsAskedForDuringTheDwell() {
+        var bench = ClassifierBench()
+        bench.settle(available: 50)
+        let decisions = bench.hold(available: 900, for: .seconds(60))
+        #expect(decisions.allSatisfy { $0.decision.relief == nil })
+    }
+
+    @Test func afterAFallTheLowerLevelAsksInItsOwnTime() {
+        var bench = ClassifierBench()
+        bench.settle(available: 50)
+        let decisions = bench.hold(available: 180, for: .seconds(25))
+        #expect(decisions.map(\.decision.level) == [.warning, .warning, .warning])
+        #expect(decisions.map { $0.decision.relief != nil } == [false, true, true])
+    }
+
+    // MARK: The pause after a relief
+
+    /// How long it took, what it returned, the level, and after how long relief may be asked for again.
+    @Test(
+        arguments: [
+            (Duration.milliseconds(10), 100, PressureLevel.critical, 5_000, "the repetition is longer than the pause"),
+            (.milliseconds(500), 100, .critical, 10_000, "20 times the cost"),
+            (.seconds(2), 100, .critical, 40_000, "20 times the cost"),
+            (.milliseconds(10), 0, .critical, 30_000, "it returned nothing"),
+            (.seconds(2), 0, .critical, 40_000, "it returned nothing, and cost much"),
+            (.milliseconds(10), 100, .warning, 10_000, "the repetition is longer than the pause"),
+            (.seconds(1), 100, .warning, 20_000, "20 times the cost"),
+        ] as [(Duration, Int, PressureLevel, Int64, String)]
+    )
+    func aCostlyOrFruitlessReliefIsFollowedByAPause(
+        cost: Duration,
+        returned: Int,
+        level: PressureLevel,
+        pause: Int64,
+        why: String
+    ) {
+        var bench = ClassifierBench()
+        let available = level == .critical ? 50 : 190
+        bench.settle(available: available)
+        bench.classifier.noteRelief(at: level, duration: cost, returned: .mebibytes(returned), end: bench.now)
+        let next = bench.hold(available: available, for: .seconds(60)).first
+        #expect(next?.at == pause, "\(why)")
+    }
+
+    /// What warning spared may have to go at critical.
+    @Test func aFruitlessWarningDoesNotHoldBackCritical() {
+        var bench = ClassifierBench()
+        bench.settle(available: 190)
+        bench.classifier.noteRelief(at: .warning, duration: .seconds(5), returned: .zero, end: bench.now)
+        #expect(bench.settle(after: .milliseconds(200), available: 50)?.relief?.level == .critical)
+    }
+
+    /// The level is told at once, and the wish follows when the pause is over.
+    @Test func aRiseWithinThePauseIsToldWithoutAWish() throws {
+        var bench = ClassifierBench()
+        bench.settle(available: 190)
+        bench.classifier.noteRelief(at: .warning, duration: .seconds(3), returned: .mebibytes(100), end: bench.now)
+        #expect(bench.hold(available: 900, for: .seconds(12)).map(\.decision.level) == [.normal])
+        let toldRise = bench.settle(available: 190)
+        let rise = try #require(toldRise)
+        #expect(rise.levelChanged)
+        #expect(rise.relief == nil)
+        let toldWish = bench.hold(available: 190, for: .seconds(60)).first
+        let wish = try #require(toldWish)
+        // 12.1 s of the 60 s are over.
+        #expect(wish.at == 48_000)
+        #expect(wish.decision.relief != nil)
+    }
+
+    /// Backgrounding, or a relief the app asked for, costs no one a warning.
+    @Test func aReliefAtNormalDelaysNothing() {
+        var bench = ClassifierBench()
+        bench.classifier.noteRelief(at: .normal, duration: .seconds(5), returned: .zero, end: bench.now)
+        #expect(bench.settle(available: 190)?.relief != nil)
+    }
+
+    @Test func thePollComesNoLaterThanTheNextWish() {
+        var bench = ClassifierBench()
+        bench.settle(available: 50)
+        bench.step(after: .milliseconds(4_800), available: 50)
+        #expect(bench.nextPoll == .milliseconds(200))
+    }
+
+    // MARK: How much
+
+    @Test func theGoalComesFromTheSampleAndCarriesItsTime() {
+        var bench = ClassifierBench()
+        let relief = bench.settle(after: .seconds(3), available: 190)?.relief
+        #expect(relief == ReliefGoal(level: .warning, bytes: .mebibytes(60), takenAt: bench.now))
+    }
+
+    /// The reading is older than the relief: what the relief returned is not in it.
+    @Test func bytesFreedSinceTheSampleAreTakenOff() {
+        var bench = ClassifierBench()
+        let sample = ClassifierBench.demand(.warning, freeing: .mebibytes(100), at: bench.now)
+        #expect(bench.step(sample)?.relief?.bytes == .mebibytes(100))
+        bench.classifier.noteFreed(.mebibytes(30), at: bench.now + .seconds(1))
+        bench.classifier.noteRelief(
+            at: .warning,
+            duration: .milliseconds(1),
+            returned: .mebibytes(20),
+            end: bench.now + .seconds(2)
+        )
+        #expect(bench.step(after: .seconds(12), sample)?.relief?.bytes == .mebibytes(50))
+        bench.classifier.noteFreed(.mebibytes(50), at: bench.now)
+        for _ in 0..<60 { #expect(bench.step(after: .seconds(1), sample) == nil, "all that was wanted is free") }
+    }
+
+    @Test func bytesFreedBeforeTheSampleAreInIt() {
+        var bench = ClassifierBench()
+        bench.classifier.noteFreed(.mebibytes(500), at: bench.now)
+        #expect(bench.settle(after: .milliseconds(1), available: 190)?.relief?.bytes == .mebibytes(60))
+    }
+
+    @Test func ofTwoSourcesTheLargerGoalCounts() {
+        var bench = ClassifierBench(sources: 2)
+        bench.step(nil, ClassifierBench.headroom(190, at: bench.now))
+        let now = bench.now + .milliseconds(100)
+        let demand = ClassifierBench.demand(.warning, freeing: .mebibytes(10), at: now)
+        let decision = bench.step(after: .milliseconds(100), demand, ClassifierBench.headroom(190, at: now))
+        #expect(decision?.relief?.bytes == .mebibytes(60))
+    }
+
+    @Test func aDemandWithoutANumberLeavesTheAmountOpen() {
+        var bench = ClassifierBench()
+        let relief = bench.step(ClassifierBench.demand(.warning, at: bench.now))?.relief
+        #expect(relief != nil)
+        #expect(relief?.bytes == nil)
+    }
+}
