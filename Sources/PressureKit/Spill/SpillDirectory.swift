@@ -1,4 +1,4 @@
-package import SystemPackage
+import SystemPackage
 
 /// The directory spill files are made in, chosen once and checked.
 package struct SpillDirectory: Hashable, Sendable {
