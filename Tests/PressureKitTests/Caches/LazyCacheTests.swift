@@ -137,9 +137,9 @@ import Testing
 
     @Test func updateInPlaceDoesNotCopy() throws {
         let cache = controller.cache("value", initialValue: [UInt8](repeating: 1, count: 1000))
-        let before = try cache.withValue { $0.withUnsafeBytes { unsafe UInt(bitPattern: $0.baseAddress) } }
+        let before = try cache.withValue { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
         try cache.update { $0[1] = 2 }
-        let after = try cache.withValue { $0.withUnsafeBytes { unsafe UInt(bitPattern: $0.baseAddress) } }
+        let after = try cache.withValue { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
         #expect(before == after)
     }
 
