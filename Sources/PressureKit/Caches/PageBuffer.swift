@@ -22,6 +22,12 @@ public struct PageBuffer: Sendable {
         unsafe bytes.withUnsafeBytes { unsafe pages.bytes.copyMemory(from: $0) }
     }
 
+    /// A buffer with a copy of an array's bytes.
+    public init(_ bytes: [UInt8]) {
+        // The array outlives the call, and its bytes are initialised.
+        self = unsafe bytes.withUnsafeBytes { PageBuffer(copying: unsafe $0.bytes) }
+    }
+
     /// The number of bytes.
     public var count: Int { pages.byteCount }
 

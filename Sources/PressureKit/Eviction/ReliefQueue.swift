@@ -33,6 +33,9 @@ package struct ReliefQueue: Sendable {
     /// Whether a relief is wanted or running.
     package var isActive: Bool { target != nil }
 
+    /// How many wait for the report.
+    package var replyCount: Int { replies.count }
+
     /// Adds a request.
     package mutating func add(_ request: ReliefRequest) {
         if let reply = request.reply { replies.append(reply) }

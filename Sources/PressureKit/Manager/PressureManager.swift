@@ -130,6 +130,9 @@ public final class PressureManager: Sendable {
         await perform(ReliefRequest(cause: cause(.request, "relieve"), amount: .bytes(bytes.bytes), warns: false))
     }
 
+    /// How many callers wait for the relief that is running.
+    package var pendingReplies: Int { relief.pendingReplies }
+
     private func perform(_ request: ReliefRequest) async -> EvictionReport {
         await withCheckedContinuation { continuation in
             var request = request

@@ -33,6 +33,9 @@ final class ReliefThread: Sendable {
         if !isAccepted { request.reply?(EvictionReport(cause: request.cause)) }
     }
 
+    /// How many callers wait for the relief that is running.
+    var pendingReplies: Int { state.withLock { $0.queue.replyCount } }
+
     /// Ends the thread after the relief it is at. Does not wait for it.
     func stop() { state.withLock { $0.isStopped = true } }
 
