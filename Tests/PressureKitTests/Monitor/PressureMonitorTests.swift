@@ -144,6 +144,25 @@ import Testing
         monitor.stop()
     }
 
+    @Test func everySourceIsAttachedOnceAndDetachedFromTheSameLoop() throws {
+        final class Ledger: SignalSource {
+            let name = "ledger"
+            let loops = Mutex<[(loop: EventLoop, attached: Bool)]>([])
+            func sample(at now: MonotonicInstant) -> SignalReading? { nil }
+            func attach(to loop: EventLoop) { loops.withLock { $0.append((loop, true)) } }
+            func detach(from loop: EventLoop) { loops.withLock { $0.append((loop, false)) } }
+        }
+        let ledger = Ledger()
+        let monitor = try PressureMonitor(sources: [ledger]) { _ in }
+        try monitor.start()
+        try monitor.start()
+        monitor.stop()
+        monitor.stop()
+        let calls = ledger.loops.withLock { $0 }
+        #expect(calls.map(\.attached) == [true, false])
+        #expect(calls.first?.loop === calls.last?.loop)
+    }
+
     /// The thread borrows the monitor for the length of a step.
     @Test func releasingTheMonitorEndsItsThread() throws {
         /// A source that tells when it is let go, which happens when the monitor is.
