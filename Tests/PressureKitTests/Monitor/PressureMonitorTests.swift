@@ -1,13 +1,12 @@
 import CAllocationCounter
 import PressureKit
 import PressureKitTesting
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PressureMonitorTests {
     /// What a monitor delivered.
     private final class Record: Sendable {
-        private let decisions = Mutex<[PressureDecision]>([])
+        private let decisions = Lock<[PressureDecision]>([])
         private let loop: EventLoop
 
         init() throws { loop = try EventLoop() }
@@ -57,8 +56,8 @@ import Testing
     @Test func aDeliveryMayCallTheMonitor() throws {
         let clock = ManualClock()
         let source = SimulatedSource(level: .critical)
-        let box = Mutex<PressureMonitor?>(nil)
-        let levels = Mutex<[PressureLevel]>([])
+        let box = Lock<PressureMonitor?>(nil)
+        let levels = Lock<[PressureLevel]>([])
         let monitor = try PressureMonitor(sources: [source], clock: clock) { decision in
             let monitor = box.withLock { $0! }
             monitor.noteFreed(.mebibytes(1))
@@ -147,7 +146,7 @@ import Testing
     @Test func everySourceIsAttachedOnceAndDetachedFromTheSameLoop() throws {
         final class Ledger: SignalSource {
             let name = "ledger"
-            let loops = Mutex<[(loop: EventLoop, attached: Bool)]>([])
+            let loops = Lock<[(loop: EventLoop, attached: Bool)]>([])
             func sample(at now: MonotonicInstant) -> SignalReading? { nil }
             func attach(to loop: EventLoop) { loops.withLock { $0.append((loop, true)) } }
             func detach(from loop: EventLoop) { loops.withLock { $0.append((loop, false)) } }
