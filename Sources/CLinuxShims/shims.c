@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -139,4 +140,16 @@ int pk_usable_cpus(void) {
     if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
     int count = CPU_COUNT(&set);
     return count > 0 ? count : 1;
+}
+
+int64_t pk_read_two(int descriptor, int64_t offset, void *first, size_t first_count, void *second,
+                    size_t second_count) {
+    struct iovec parts[2] = {{first, first_count}, {second, second_count}};
+    return preadv(descriptor, parts, 2, offset);
+}
+
+int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t first_count, const void *second,
+                     size_t second_count) {
+    struct iovec parts[2] = {{(void *)first, first_count}, {(void *)second, second_count}};
+    return pwritev(descriptor, parts, 2, offset);
 }

@@ -89,4 +89,11 @@ int pk_epoll_wait(int epoll, uint64_t *tokens, bool *failed, int capacity, int t
 /// The number of CPUs this process may run on (`sched_getaffinity(2)`), at least 1.
 int pk_usable_cpus(void);
 
+/// `preadv(2)` into two buffers, either of which may be empty. Behind _DEFAULT_SOURCE.
+int64_t pk_read_two(int descriptor, int64_t offset, void *first, size_t first_count, void *second, size_t second_count);
+
+/// `pwritev(2)` from two buffers, either of which may be empty. Behind _DEFAULT_SOURCE.
+int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t first_count, const void *second,
+                     size_t second_count);
+
 #endif

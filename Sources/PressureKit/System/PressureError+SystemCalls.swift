@@ -1,5 +1,44 @@
 import SystemPackage
 
+/// One factory per way to fail that no system call is behind.
+extension PressureError {
+    static func noValue(path: String) -> PressureError {
+        PressureError(
+            code: .noValue,
+            message: "The cache has no loader and no value. Set one, or register the cache with a loader.",
+            path: path
+        )
+    }
+
+    static func recursiveAccess(path: String) -> PressureError {
+        PressureError(
+            code: .recursiveAccess,
+            message: """
+                This thread is already loading or changing the value, and would wait for itself. A loader must not \
+                read its own cache, and `update` must not read or change the cache it is updating.
+                """,
+            path: path
+        )
+    }
+}
+
+/// The tree of controllers.
+extension PressureError {
+    static func hierarchyInconsistency(_ message: String, path: String) -> PressureError {
+        PressureError(code: .hierarchyInconsistency, message: message, path: path)
+    }
+
+    static func invalidIdentifier(_ identifier: String) -> PressureError {
+        PressureError(
+            code: .invalidConfiguration,
+            message: """
+                "\(identifier)" cannot be a controller's identifier: it is a part of paths, so it must not be empty or \
+                contain a slash.
+                """
+        )
+    }
+}
+
 /// One factory per system call: the call's error number becomes a code and a sentence with the remedy.
 extension PressureError {
     /// `pthread_create(3)` failed.

@@ -6,8 +6,8 @@ public struct PressureError: Error, Hashable, Sendable {
     /// The kind of failure. New codes may come with new versions, so a `switch` needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String {
-            case damagedCopy, diskFull, duplicateIdentifier, exclusiveAccessTimeout, hierarchyInconsistency
-            case invalidConfiguration, noValue, restoreFailed, shutDown, signalUnavailable, spillDirectoryInMemory
+            case damagedCopy, diskFull, duplicateIdentifier, hierarchyInconsistency
+            case invalidConfiguration, noValue, recursiveAccess, restoreFailed, shutDown, signalUnavailable, spillDirectoryInMemory
             case spillDirectoryUnusable, spillFailed, threadUnavailable, valueTooLarge
         }
 
@@ -24,14 +24,14 @@ public struct PressureError: Error, Hashable, Sendable {
         public static let diskFull = Code(.diskFull)
         /// A sibling controller already has this restoration identifier.
         public static let duplicateIdentifier = Code(.duplicateIdentifier)
-        /// A value stayed in use for longer than the configured wait for exclusive access.
-        public static let exclusiveAccessTimeout = Code(.exclusiveAccessTimeout)
         /// A controller would get a second parent or become its own ancestor.
         public static let hierarchyInconsistency = Code(.hierarchyInconsistency)
         /// The configuration contradicts itself.
         public static let invalidConfiguration = Code(.invalidConfiguration)
         /// The cache has no loader and no value was set.
         public static let noValue = Code(.noValue)
+        /// A loader reads its own cache, or an update touches the cache it is updating.
+        public static let recursiveAccess = Code(.recursiveAccess)
         /// A spilled copy could not be read.
         public static let restoreFailed = Code(.restoreFailed)
         /// The manager has been shut down.

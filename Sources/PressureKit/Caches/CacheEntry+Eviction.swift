@@ -1,0 +1,53 @@
+import Synchronization
+
+/// How the engine moves a value out of memory: first a copy, while readers go on, then the release, if nobody holds it.
+extension CacheEntry {
+    /// Marks the value as being copied, so that nobody changes it. `false` when it is not there, is copied already, or
+    /// is being copied by someone else.
+    func beginCopy(_ slot: UnsafeMutableRawPointer, in file: SegmentFile) -> Bool {
+        guard unsafe header(slot).pointee.apply({ $0.beginningCopy() }) != nil else { return false }
+        // The word says `copying`: the copy is ours.
+        unsafe header(slot).pointee.copy.begin(in: file)
+        return true
+    }
+
+    /// The copy is written and checked, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
+    @discardableResult
+    func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool) -> Int {
+        if !succeeded { unsafe header(slot).pointee.copy.release() }
+        let stored = unsafe header(slot).pointee.copy.storedByteCount
+        guard let step = unsafe header(slot).pointee.apply({ $0.finishingCopy(succeeded: succeeded) }) else {
+            preconditionFailure("finished a copy that was not begun")
+        }
+        // A copy keeps off writers (they put a new slot in place), so a wake-up is never due here; but the slot may
+        // have been replaced, and then the copier is the last to leave.
+        if step.after.isAbandoned { unsafe recycle(slot) }
+        return step.after.isClean ? stored : 0
+    }
+
+    /// Takes the value out of memory if nobody holds it and it exists elsewhere. Returns the bytes claimed, or `nil`
+    /// when it had to stay. Calls the delegate's hooks, with nothing locked.
+    func release(_ slot: UnsafeMutableRawPointer, dropping: Bool) -> Int? {
+        guard unsafe header(slot).pointee.apply({ $0.beginningRelease(dropping: dropping) }) != nil else {
+            return nil
+        }
+        let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
+        let resource = PressureResource(entry: self)
+        let controller = controller
+        unsafe destroyValue(in: slot) {
+            guard let ended = unsafe header(slot).pointee.apply({ $0.finishingRelease() }) else {
+                preconditionFailure("finished a release that was not begun")
+            }
+            unsafe wake(slot, after: ended.before)
+            controller?.delegate?.resourceWillEvict(resource)
+        }
+        statistics.evictions.wrappingAdd(1, ordering: .relaxed)
+        controller?.delegate?.resourceDidEvict(resource)
+        return footprint
+    }
+
+    /// Wakes whoever slept on a slot that has just changed.
+    func wake(_ slot: UnsafeMutableRawPointer, after word: ResidencyWord, outcome: ParkingLot.Outcome = .changed) {
+        if word.hasWaiters { ParkingLot.unpark(UInt(bitPattern: slot), outcome: outcome) }
+    }
+}

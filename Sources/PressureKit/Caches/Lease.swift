@@ -1,0 +1,27 @@
+/// A value that stays in memory for as long as this lives.
+///
+/// ```swift
+/// let lease = try await tiles.lease()
+/// try await upload(lease.value)      // may suspend and change threads
+/// // released at the end of its scope
+/// ```
+///
+/// A lease that is kept keeps the memory: a report names the cache as skipped because it was pinned.
+public struct Lease<Value: Spillable>: ~Copyable, Sendable {
+    private let slot: Slot<Value>
+    private let entry: LazyEntry<Value>
+
+    /// Takes over a pin.
+    init(slot: Slot<Value>, entry: LazyEntry<Value>) {
+        self.slot = slot
+        self.entry = entry
+    }
+
+    deinit { entry.release(slot) }
+
+    /// The value.
+    public var value: Value {
+        // Pinned until deinit.
+        unsafe slot.value.pointee
+    }
+}

@@ -1,0 +1,80 @@
+public import Synchronization
+
+/// One place for a value: a ``SlotHeader`` with room for the value behind it, in memory that stays a slot until the
+/// cache itself goes.
+///
+/// Slots are reused, never freed early, so a reader that looks at a slot which has just been replaced reads a word
+/// that tells it so, not freed memory.
+@usableFromInline
+@safe
+struct Slot<Value>: @unchecked Sendable {
+    // Sendable and safe: `base` points to a slot that its entry keeps until no reader is left, and what lies there is
+    // guarded by its word.
+    @usableFromInline let base: UnsafeMutableRawPointer
+
+    @inlinable
+    init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
+
+    /// The slot's address, by which sleepers are found.
+    var address: UInt { UInt(bitPattern: unsafe base) }
+
+    /// The header.
+    @inlinable var header: UnsafeMutablePointer<SlotHeader> {
+        unsafe base.assumingMemoryBound(to: SlotHeader.self)
+    }
+
+    /// The place of the value, initialised or not as the word says.
+    @inlinable var value: UnsafeMutablePointer<Value> {
+        unsafe (base + Self.valueOffset).assumingMemoryBound(to: Value.self)
+    }
+
+    @inlinable static var valueOffset: Int {
+        let alignment = MemoryLayout<Value>.alignment
+        return (MemoryLayout<SlotHeader>.size + alignment - 1) & ~(alignment - 1)
+    }
+
+    /// A new slot, unloaded.
+    static func allocate() -> Slot {
+        // Freed by `deallocate`; aligned for both parts, and a cache line so that neighbours do not share one.
+        let base = UnsafeMutableRawPointer.allocate(
+            byteCount: valueOffset + MemoryLayout<Value>.size,
+            alignment: max(64, MemoryLayout<Value>.alignment)
+        )
+        unsafe base.initializeMemory(as: SlotHeader.self, to: SlotHeader())
+        return unsafe Slot(base: base)
+    }
+
+    /// Frees a slot that nobody can reach any more, with its value if it has one.
+    func deallocate() {
+        let state = unsafe header.pointee.state
+        if state.isResident || state.holdsValue { unsafe value.deinitialize(count: 1) }
+        unsafe header.deinitialize(count: 1)
+        unsafe base.deallocate()
+    }
+
+    /// One more pin, if the value is resident. Wait-free but for contention.
+    @inlinable
+    func pin() -> Bool {
+        let stamp = UseClock.now
+        var current = unsafe header.pointee.word.load(ordering: .relaxed)
+        while let next = ResidencyWord(rawValue: current).pinning(stamp: stamp) {
+            let (exchanged, original) = unsafe header.pointee.word.weakCompareExchange(
+                expected: current,
+                desired: next.rawValue,
+                successOrdering: .acquiring,
+                failureOrdering: .relaxed
+            )
+            if exchanged { return true }
+            current = original
+        }
+        return false
+    }
+
+    /// Gives one pin back; returns whether it was the last one of a slot that has been replaced.
+    @inlinable
+    func unpin() -> Bool {
+        let left = unsafe header.pointee.word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+        guard left & ResidencyWord.phaseMask == ResidencyWord.retiredBits else { return false }
+        return left & (ResidencyWord.pinMask | ResidencyWord.copyingBit) == 0
+    }
+}

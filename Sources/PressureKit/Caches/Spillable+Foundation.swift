@@ -1,0 +1,65 @@
+#if Foundation
+public import FoundationEssentials
+
+/// `Data` spills its bytes.
+extension Data: Spillable {
+    public var spillByteCount: Int { count }
+
+    public func withSpillBytes(_ body: (RawSpan) -> Void) { body(bytes) }
+
+    /// - Throws: what `fill` throws.
+    public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        self.init(count: spillByteCount)
+        unsafe try withUnsafeMutableBytes { unsafe try fill($0) }
+    }
+
+    public static var spillsInPlace: Bool { true }
+}
+
+/// Any `Codable` value as a ``Spillable`` one: encoded when it is spilled, decoded when it is restored.
+///
+/// ```swift
+/// let session = controller.cache("session", initialValue: Coded(Session()))
+/// try session.withValue { $0.value.user }
+/// ```
+///
+/// Encoding allocates in the middle of a relief, and the planner has to guess the memory that the value takes: state
+/// `footprint` if you know it. For large values a conformance of your own is better.
+public struct Coded<Value: Codable & Sendable>: Spillable {
+    /// The value itself.
+    public var value: Value
+    private let statedFootprint: Int?
+
+    /// Wraps a value. `footprint` is the memory it takes in bytes; without it the length of its encoding is assumed.
+    public init(_ value: Value, footprint: ByteCount? = nil) {
+        self.value = value
+        statedFootprint = footprint?.bytes
+    }
+
+    public var spillByteCount: Int { encoded?.count ?? 0 }
+
+    public var footprint: Int { statedFootprint ?? spillByteCount }
+
+    /// A value that cannot be encoded, such as a not-a-number, stays in memory.
+    public func withSpillBytes(_ body: (RawSpan) -> Void) {
+        guard let encoded else { return }
+        body(encoded.bytes)
+    }
+
+    /// - Throws: what `fill` throws, or `DecodingError`.
+    public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        let data = unsafe try Data(spillByteCount: spillByteCount, restoringWith: fill)
+        let envelope = try JSONDecoder().decode(Envelope.self, from: data)
+        self.value = envelope.value
+        self.statedFootprint = envelope.footprint
+    }
+
+    /// A top-level object, since not every coder accepts a bare number or string.
+    private struct Envelope: Codable {
+        let value: Value
+        let footprint: Int?
+    }
+
+    private var encoded: Data? { try? JSONEncoder().encode(Envelope(value: value, footprint: statedFootprint)) }
+}
+#endif

@@ -1,0 +1,59 @@
+/// An element whose memory is its value, so that an array of it spills without a copy on the way out or back.
+///
+/// The numeric types have it. Give it to structs of your own that consist of such, and nothing else:
+///
+/// ```swift
+/// struct Point: SpillableElement { var x, y: Float }
+/// ```
+public protocol SpillableElement: BitwiseCopyable, Sendable {}
+
+extension Int: SpillableElement {}
+extension Int8: SpillableElement {}
+extension Int16: SpillableElement {}
+extension Int32: SpillableElement {}
+extension Int64: SpillableElement {}
+extension UInt: SpillableElement {}
+extension UInt8: SpillableElement {}
+extension UInt16: SpillableElement {}
+extension UInt32: SpillableElement {}
+extension UInt64: SpillableElement {}
+extension Float: SpillableElement {}
+extension Double: SpillableElement {}
+extension Bool: SpillableElement {}
+
+/// Arrays spill the memory of their elements.
+extension Array: Spillable where Element: SpillableElement {
+    public var spillByteCount: Int { count * MemoryLayout<Element>.stride }
+
+    public func withSpillBytes(_ body: (RawSpan) -> Void) { unsafe body(span.bytes) }
+
+    /// - Throws: what `fill` throws.
+    public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        let elements = spillByteCount / MemoryLayout<Element>.stride
+        // `fill` writes all the bytes or throws, and any bytes that were elements once are elements again.
+        unsafe try self.init(unsafeUninitializedCapacity: elements) { storage, count in
+            unsafe try fill(UnsafeMutableRawBufferPointer(storage))
+            count = elements
+        }
+    }
+
+    public static var spillsInPlace: Bool { true }
+}
+
+/// Strings spill their UTF-8.
+extension String: Spillable {
+    public var spillByteCount: Int { utf8.count }
+
+    public func withSpillBytes(_ body: (RawSpan) -> Void) { unsafe body(utf8.span.bytes) }
+
+    /// - Throws: what `fill` throws.
+    public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        // `fill` writes all the bytes or throws; they were this string's UTF-8.
+        unsafe try self.init(unsafeUninitializedCapacity: spillByteCount) { storage in
+            unsafe try fill(UnsafeMutableRawBufferPointer(storage))
+            return spillByteCount
+        }
+    }
+
+    public static var spillsInPlace: Bool { true }
+}

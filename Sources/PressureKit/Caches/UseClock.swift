@@ -1,0 +1,18 @@
+public import Synchronization
+
+/// The logical clock by which caches remember when they were last used.
+///
+/// One for the process, so that reading it costs a hot access one load of a line that is rarely written. It moves on
+/// with every load, restore, write and relief, not with every hit: hits between two such events count as
+/// simultaneous, which is all that an order of eviction needs. 32 bits wrap; ages are differences, so they survive it.
+@usableFromInline
+package enum UseClock {
+    @usableFromInline static let counter = Atomic<UInt32>(1)
+
+    /// The present reading.
+    @inlinable
+    package static var now: UInt32 { counter.load(ordering: .relaxed) }
+
+    /// Moves the clock on and returns the new reading.
+    package static func tick() -> UInt32 { counter.wrappingAdd(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,27 @@
+import CLinuxShims
+
+/// Page-aligned scratch memory, taken from the system once, touched at once and given back when the owner goes, so
+/// that nothing has to be found for it while memory is short.
+///
+/// Page alignment matters to speed: a 1 MiB `pread` into a buffer 16 bytes past a page boundary takes almost five
+/// times as long as into an aligned one.
+@safe struct ReservedPages: ~Copyable {
+    /// The memory. Valid for as long as its owner.
+    let bytes: UnsafeMutableRawBufferPointer
+
+    /// Reserves at least one byte and at most `byteCount` rounded up to whole pages.
+    ///
+    /// - Throws: ``PressureError`` with code `spillFailed` when the system has no memory to give.
+    init(byteCount: Int) throws(PressureError) {
+        let rounded = (max(byteCount, 1) + 4095) & ~4095
+        guard let base = unsafe pk_map_pages(rounded) else { throw .scratchUnavailable(byteCount: rounded) }
+        // The mapping is `rounded` bytes long and ours alone.
+        unsafe bytes = UnsafeMutableRawBufferPointer(start: base, count: rounded)
+        unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    deinit {
+        // Mapped in `init` with this length; nobody keeps a pointer past the owner.
+        _ = unsafe pk_unmap_pages(bytes.baseAddress, bytes.count)
+    }
+}

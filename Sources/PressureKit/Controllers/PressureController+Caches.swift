@@ -1,0 +1,66 @@
+import Synchronization
+
+/// Registering caches.
+extension PressureController {
+    /// A cache whose value `loader` makes on first access, and again whenever it was dropped.
+    ///
+    /// `loader` runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
+    /// held. What it throws, every waiting reader gets; the next access runs it again. If the controller has a cache
+    /// `name` already, the new one is called `"name#2"`.
+    public func cache<Value: Spillable>(
+        _ name: String,
+        loader: @escaping @Sendable () throws -> Value
+    ) -> LazyCache<Value> {
+        register(name, initialValue: nil, loader: loader)
+    }
+
+    /// A cache of a value that cannot be made again. It is never dropped: it is in memory, or in a checked copy in the
+    /// spill file.
+    ///
+    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
+    public func cache<Value: Spillable>(_ name: String, initialValue: consuming Value) -> LazyCache<Value> {
+        register(name, initialValue: initialValue, loader: nil)
+    }
+
+    /// A cache of a value that cannot be made again and is not there yet: reading it throws `noValue` until it is set.
+    ///
+    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
+    public func cache<Value: Spillable>(_ name: String, of type: Value.Type) -> LazyCache<Value> {
+        register(name, initialValue: nil, loader: nil)
+    }
+
+    private func register<Value: Spillable>(
+        _ name: String,
+        initialValue: consuming Value?,
+        loader: (@Sendable () throws -> Value)?
+    ) -> LazyCache<Value> {
+        let entry = state.withLock { state in
+            let entry = LazyEntry<Value>(
+                name: Self.unique(name, among: state.entries),
+                controller: self,
+                loader: loader
+            )
+            state.entries.append(entry)
+            return entry
+        }
+        context?.adopt(entry)
+        // Outside the lock: a value may run code of the app when it is asked for its size.
+        if let initialValue { entry.initialize(with: initialValue) }
+        return LazyCache(entry: entry)
+    }
+
+    private static func unique(_ name: String, among entries: [CacheEntry]) -> String {
+        guard entries.contains(where: { $0.name == name }) else { return name }
+        var number = 2
+        while entries.contains(where: { $0.name == "\(name)#\(number)" }) { number += 1 }
+        return "\(name)#\(number)"
+    }
+
+    /// Takes a cache out of the tree: no warning reaches it any more. Its value stays where it is, and is destroyed with
+    /// its copy when the last reference to the cache goes.
+    ///
+    /// Does nothing for a cache of another controller.
+    public func removeCache<Value: Spillable>(_ cache: LazyCache<Value>) {
+        state.withLock { state in state.entries.removeAll { $0 === cache.entry } }
+    }
+}

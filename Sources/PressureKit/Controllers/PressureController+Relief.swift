@@ -1,0 +1,63 @@
+import Synchronization
+
+/// What a relief asks of the tree. Nothing here allocates.
+extension PressureController {
+    /// Lists every value below here that could leave memory, and those that cannot now. Under ``hierarchy``.
+    func collect(into storage: PlanStorage, canSpill: Bool, depth: UInt16) {
+        state.withLock { state in
+            for entry in state.entries {
+                entry.list(in: storage, canSpill: canSpill, isVisible: state.isVisible, depth: depth)
+            }
+            // Parents are locked before children, everywhere.
+            for child in state.children {
+                child.collect(into: storage, canSpill: canSpill, depth: depth == .max ? .max : depth + 1)
+            }
+        }
+    }
+
+    /// Tells the delegates of this controller and all below it, parents before children, with nothing locked.
+    func warn(_ warning: MemoryWarning) {
+        let (delegate, children) = state.withLock { ($0.delegate, $0.children) }
+        delegate?.didReceiveMemoryWarning(warning)
+        for child in children { child.warn(warning) }
+    }
+}
+
+extension CacheEntry {
+    fileprivate func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
+        let slot = unsafe currentSlot
+        let word = unsafe header(slot).pointee.state
+        let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
+        switch word.phase {
+        case .unloaded, .spilled, .retired: return
+        case .loading, .restoring, .mutating, .releasing:
+            return storage.appendSkip(self, .busy, footprint: footprint)
+        case .resident: break
+        }
+        guard footprint > 0 else { return }
+        guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
+        guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
+        let plainBytes = unsafe header(slot).pointee.spillByteCount.load(ordering: .relaxed)
+        let way: Candidate.Way =
+            word.isClean
+            ? .release
+            : .forDirty(
+                hasLoader: hasLoader,
+                loadTime: statistics.loadTime,
+                restoreTime: statistics.restoreTime,
+                byteCount: plainBytes,
+                canSpill: canSpill
+            )
+        guard canSpill || way != .spill else {
+            return storage.appendSkip(self, .spillSuspended, footprint: footprint)
+        }
+        let candidate = Candidate(
+            footprint: footprint,
+            stamp: word.stamp,
+            way: way,
+            isVisible: isVisible,
+            depth: depth
+        )
+        unsafe storage.append(candidate, entry: self, slot: slot, plainBytes: plainBytes)
+    }
+}

@@ -1,0 +1,69 @@
+import Synchronization
+
+/// A node of the tree of things that hold memory: it has caches, children, and an app object as its delegate.
+///
+/// Composition, not inheritance: an app object *has* a controller.
+///
+/// ```swift
+/// let gallery = PressureController("gallery")
+/// try manager.root.addChild(gallery)
+/// let thumbnails = gallery.cache("thumbnails") { try renderThumbnails() }
+/// ```
+///
+/// A parent keeps its children, and a controller keeps its caches. Caches of a controller that is in no manager's tree
+/// load and restore, but no warning reaches them. All methods may be called on any thread and from any hook.
+public final class PressureController: Sendable {
+    /// What one controller is. Links between controllers change only under ``hierarchy``.
+    struct State {
+        weak var parent: PressureController?
+        weak var delegate: (any PressureControllerDelegate)?
+        var children: [PressureController] = []
+        var entries: [CacheEntry] = []
+        var isVisible = false
+        var forwardsAppearance = true
+        /// Set at a manager's root only.
+        var context: ManagerContext?
+    }
+
+    /// Held while links of several controllers change or a whole tree is read, so that it is seen in one piece.
+    /// Before any controller's own lock; no hook is called with it.
+    static let hierarchy = Mutex<Void>(())
+
+    /// The restoration identifier: unique among siblings, not empty, without a slash.
+    public let identifier: String
+
+    let state = Mutex(State())
+
+    /// Creates a controller in no tree.
+    public init(_ identifier: String) { self.identifier = identifier }
+
+    /// Creates a manager's root.
+    init(rootOf context: ManagerContext) {
+        identifier = ""
+        state.withLock { $0.context = context }
+    }
+
+    /// The app object that is told what happens; not retained.
+    public var delegate: (any PressureControllerDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    /// Where the controller is: the identifiers from below the root, joined by slashes. Empty for a root.
+    public var path: String {
+        var names: [String] = []
+        var next: PressureController? = self
+        while let controller = next {
+            if !controller.identifier.isEmpty { names.append(controller.identifier) }
+            next = controller.parent
+        }
+        return names.reversed().joined(separator: "/")
+    }
+
+    /// The manager whose tree this is in.
+    var context: ManagerContext? {
+        var controller = self
+        while let parent = controller.parent { controller = parent }
+        return controller.state.withLock { $0.context }
+    }
+}

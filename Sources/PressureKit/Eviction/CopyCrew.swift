@@ -1,0 +1,152 @@
+/// The threads that compress and write: a fixed number, each with scratch reserved before it is needed.
+///
+/// The relief thread leads: it hands out a plan's victims, works on chunks like the others, and takes back each victim
+/// whose last chunk is written, so that memory comes free while others are still being written. One chunk is the unit
+/// of work, so that a single large value keeps every core busy.
+final class CopyCrew: Sendable {
+    /// What the leader is to do next.
+    enum Step {
+        /// The victim at this index is copied or has failed: release it, or note why not.
+        case finished(Int)
+        /// Work on a chunk.
+        case work(CopyJob.Unit)
+        /// All victims are finished.
+        case done
+    }
+
+    fileprivate struct State {
+        var storage: PlanStorage?
+        var job: CopyJob?
+        var helpersAllocations = 0
+        var isStopped = false
+    }
+
+    /// What every thread of the crew needs, without keeping the crew itself alive.
+    fileprivate struct Tools: Sendable {
+        let state = ConditionLock(State())
+        let file: SegmentFile
+        let compression: CompressionChoice
+        let clock: any MonotonicClock
+        let probe: AllocationProbe?
+    }
+
+    private let tools: Tools
+    private let leadersEncoder: ChunkEncoder
+
+    /// Starts the crew: `workers` threads in all, the leader among them.
+    ///
+    /// - Throws: ``PressureError`` with `spillFailed` when there is no memory for the scratch, or `threadUnavailable`.
+    init(
+        workers: Int,
+        file: SegmentFile,
+        compression: CompressionChoice,
+        clock: any MonotonicClock,
+        probe: AllocationProbe?
+    ) throws(PressureError) {
+        tools = Tools(file: file, compression: compression, clock: clock, probe: probe)
+        leadersEncoder = try ChunkEncoder()
+        // A thread that was started before another could not be is ended by deinit.
+        for number in 1..<max(1, workers) {
+            let encoder = try ChunkEncoder()
+            try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder) }
+        }
+    }
+
+    deinit { tools.state.withLock { $0.isStopped = true } }
+
+    /// Hands out the victims `choices` of a plan. On the relief thread, as are the following.
+    func begin(_ storage: PlanStorage, choices: Range<Int>) {
+        tools.state.withLock { state in
+            state.storage = storage
+            state.job = CopyJob(storage, choices: choices, file: tools.file)
+            state.helpersAllocations = 0
+        }
+    }
+
+    /// What the leader is to do next. Blocks while others work on what is left.
+    func nextStep() -> Step {
+        tools.state.wait { state in
+            if let victim = state.job?.takeFinished() { return .finished(victim) }
+            if let unit = state.job?.takeUnit(now: tools.clock.now()) { return .work(unit) }
+            // Looking for work may have finished victims that need none.
+            if let victim = state.job?.takeFinished() { return .finished(victim) }
+            return state.job?.isDone ?? true ? .done : nil
+        }
+    }
+
+    /// Works on a chunk on the leader's thread.
+    func work(on unit: CopyJob.Unit) { tools.copy(unit, with: leadersEncoder) }
+
+    /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
+    func suspend() { tools.state.withLock { $0.job?.suspend() } }
+
+    /// Ends the job, so that the storage may be used for something else. Returns the heap allocations that the helpers
+    /// made meanwhile, where a probe counts them.
+    func end() -> Int {
+        tools.state.withLock { state in
+            state.job = nil
+            state.storage = nil
+            return state.helpersAllocations
+        }
+    }
+}
+
+/// Counts the heap allocations of the calling thread; only differences mean something.
+package typealias AllocationProbe = @Sendable () -> Int
+
+extension CopyCrew.Tools {
+    /// A helper's life.
+    fileprivate func help(with encoder: ChunkEncoder) {
+        while let unit = nextUnit() {
+            let before = probe?() ?? 0
+            copy(unit, with: encoder)
+            if let probe {
+                let made = probe() - before
+                state.withLock { $0.helpersAllocations += made }
+            }
+        }
+    }
+
+    /// The next piece of work; `nil` when the crew is gone.
+    private func nextUnit() -> CopyJob.Unit? {
+        state.wait { state -> CopyJob.Unit?? in
+            if state.isStopped { return .some(nil) }
+            guard let unit = state.job?.takeUnit(now: clock.now()) else { return nil }
+            return .some(unit)
+        }
+    }
+
+    /// Compresses, writes and, for a value that cannot be made again, reads back and compares some chunks of a value.
+    fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
+        guard let storage = state.withLock({ $0.storage }) else { return }
+        let place = unsafe storage.places[unit.victim]
+        // The storage retains every entry it lists until the job has ended.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let byteCount = unsafe storage.outcomes[unit.victim].plainBytes
+        var failure: SpillFailure? = .valueNotPassed
+        unsafe entry.withSpillBytes(place.slot) { span in
+            guard span.byteCount == byteCount else { return }
+            failure = nil
+            guard byteCount > 0 else { return }
+            // The bytes are valid until this closure returns, and nobody changes them: the slot is being copied.
+            unsafe span.withUnsafeBytes { bytes in
+                for chunk in unit.chunks where failure == nil {
+                    let range = SegmentFile.chunkRange(chunk, ofByteCount: byteCount)
+                    do throws(SpillFailure) {
+                        let record = try unsafe file.write(
+                            UnsafeRawBufferPointer(rebasing: bytes[range]),
+                            with: encoder,
+                            compress: compression,
+                            verify: !entry.hasLoader
+                        )
+                        // Each chunk has a record of its own, reserved with the value.
+                        unsafe entry.header(place.slot).pointee.copy.recordStorage?[chunk] = record
+                    } catch {
+                        failure = error
+                    }
+                }
+            }
+        }
+        state.withLock { $0.job?.finish(unit, failure: failure, now: clock.now()) }
+    }
+}

@@ -1,0 +1,109 @@
+/// The victims of a plan that have to be written, handed out chunk by chunk, and taken back when their last chunk is
+/// done. Pure bookkeeping; whoever holds it holds the crew's lock.
+struct CopyJob {
+    /// A piece of work.
+    struct Unit {
+        /// The candidate's index.
+        var victim: Int
+        /// Which chunks. All of them at once if the value's bytes have to be made first.
+        var chunks: Range<Int>
+    }
+
+    private let storage: PlanStorage
+    private let file: SegmentFile
+    /// The choices that no one has begun.
+    private var waiting: Range<Int>
+    /// The victim whose chunks are being handed out, and those that are left.
+    private var open: Unit?
+    private var underWay = 0
+    private var finishedCount = 0
+    private var takenCount = 0
+
+    init(_ storage: PlanStorage, choices: Range<Int>, file: SegmentFile) {
+        self.storage = storage
+        self.file = file
+        waiting = choices
+    }
+
+    /// Whether every victim that was begun is finished and taken back, and none is waiting.
+    var isDone: Bool { underWay == 0 && open == nil && waiting.isEmpty && takenCount == finishedCount }
+
+    /// Begins no more victims.
+    mutating func suspend() { waiting = waiting.upperBound..<waiting.upperBound }
+
+    /// A victim that is finished: copied, failed, or not to be copied after all.
+    mutating func takeFinished() -> Int? {
+        guard takenCount < finishedCount else { return nil }
+        defer { takenCount += 1 }
+        // Below `finishedCount`, so it was written.
+        return unsafe Int(storage.finished[takenCount])
+    }
+
+    /// The next piece of work, if there is one to hand out.
+    mutating func takeUnit(now: MonotonicInstant) -> Unit? {
+        while true {
+            if let unit = takeFromOpen() {
+                underWay += 1
+                return unit
+            }
+            guard let choice = waiting.first else { return nil }
+            waiting.removeFirst()
+            // `waiting` lies within the plan, whose choices are candidates' indices.
+            begin(unsafe Int(storage.choices[choice].index), now: now)
+        }
+    }
+
+    /// A piece of work is done, or has failed.
+    mutating func finish(_ unit: Unit, failure: SpillFailure?, now: MonotonicInstant) {
+        underWay -= 1
+        unsafe storage.outcomes[unit.victim].chunksLeft -= unit.chunks.count
+        if let failure { unsafe storage.outcomes[unit.victim].failure = failure }
+        close(unit.victim, now: now)
+    }
+
+    private mutating func begin(_ victim: Int, now: MonotonicInstant) {
+        let place = unsafe storage.places[victim]
+        // The storage retains every entry it lists.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        guard unsafe entry.beginCopy(place.slot, in: file) else {
+            push(victim)
+            return
+        }
+        let chunks = unsafe SegmentFile.chunkCount(forByteCount: storage.outcomes[victim].plainBytes)
+        // One unit at least, since an empty value is asked for its bytes too.
+        unsafe storage.outcomes[victim].chunksLeft = max(1, chunks)
+        unsafe storage.outcomes[victim].copyStart = now
+        open = Unit(victim: victim, chunks: 0..<max(1, chunks))
+    }
+
+    private mutating func takeFromOpen() -> Unit? {
+        guard let unit = open else { return nil }
+        let outcome = unsafe storage.outcomes[unit.victim]
+        if outcome.failure != nil {
+            // The rest would be written in vain.
+            unsafe storage.outcomes[unit.victim].chunksLeft -= unit.chunks.count
+            open = nil
+            close(unit.victim, now: outcome.copyStart ?? MonotonicInstant(nanoseconds: 0))
+            return nil
+        }
+        let entry = unsafe storage.places[unit.victim].entry.takeUnretainedValue()
+        let count = entry.spillsInPlace ? 1 : unit.chunks.count
+        let split = unit.chunks.lowerBound + count
+        open = split < unit.chunks.upperBound ? Unit(victim: unit.victim, chunks: split..<unit.chunks.upperBound) : nil
+        return Unit(victim: unit.victim, chunks: unit.chunks.lowerBound..<split)
+    }
+
+    private mutating func close(_ victim: Int, now: MonotonicInstant) {
+        guard unsafe storage.outcomes[victim].chunksLeft == 0 else { return }
+        if let start = unsafe storage.outcomes[victim].copyStart {
+            unsafe storage.outcomes[victim].copyTime = max(.zero, now - start)
+        }
+        push(victim)
+    }
+
+    private mutating func push(_ victim: Int) {
+        // One place for each candidate, and each is finished once.
+        unsafe storage.finished[finishedCount] = UInt32(victim)
+        finishedCount += 1
+    }
+}

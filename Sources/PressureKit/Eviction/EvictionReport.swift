@@ -1,0 +1,115 @@
+/// What one relief did: what it was asked for, what it claims to have freed, what the operating system got back, and
+/// what it left alone and why.
+public struct EvictionReport: Sendable {
+    /// How a value left memory.
+    public enum Disposition: String, Sendable, CaseIterable {
+        /// Its copy was in the spill file already; releasing it was one free.
+        case reused
+        /// It was written to the spill file.
+        case spilled
+        /// It was dropped; its loader makes it again.
+        case dropped
+    }
+
+    /// Why a value stayed in memory.
+    public enum SkipReason: String, Sendable, CaseIterable {
+        /// It was in use, or came into use while it was being copied.
+        case pinned
+        /// It was being loaded, restored or changed.
+        case busy
+        /// It could not be written, and there is no loader.
+        case spillFailed
+        /// Writing is suspended after earlier failures, and there is no loader.
+        case spillSuspended
+    }
+
+    /// A value that left memory.
+    public struct Evicted: Sendable {
+        /// Which.
+        public let resource: PressureResource
+        /// Where it was in the tree of controllers.
+        public let path: String
+        /// How it left.
+        public let disposition: Disposition
+        /// The bytes claimed for it.
+        public let bytes: ByteCount
+        /// The bytes its copy takes in the spill file, written by this relief; zero if none was.
+        public let storedBytes: ByteCount
+        /// From the first byte compressed to the last one checked; zero if nothing was written.
+        public let copyDuration: Duration
+        /// Releasing the memory, hooks included.
+        public let releaseDuration: Duration
+    }
+
+    /// A value that stayed in memory.
+    public struct Skipped: Sendable {
+        /// Which.
+        public let resource: PressureResource
+        /// Where it is in the tree of controllers.
+        public let path: String
+        /// Why it stayed.
+        public let reason: SkipReason
+        /// The bytes that evicting it would have given back.
+        public let bytes: ByteCount
+    }
+
+    /// The time spent in each phase.
+    public struct Phases: Sendable, Hashable {
+        /// Telling the manager's delegate, the events and the controllers.
+        public var notify = Duration.zero
+        /// Choosing what goes.
+        public var plan = Duration.zero
+        /// Releasing what needed no writing.
+        public var release = Duration.zero
+        /// Compressing, writing, checking and releasing the rest.
+        public var spill = Duration.zero
+        /// `malloc_trim`.
+        public var trim = Duration.zero
+    }
+
+    /// Why memory was reclaimed.
+    public var cause: PressureCause
+    /// The bytes asked for; `nil` when a part or all of what is not in use was.
+    public var goal: ByteCount?
+    /// The bytes of the values that left memory.
+    public var claimed = ByteCount.zero
+    /// The fall of the process's resident memory, measured; negative if it grew meanwhile.
+    public var returned = ByteCount.zero
+    /// Bytes that counted as spilled to memory-backed storage, which frees nothing.
+    public var heldInMemoryBackedStorage = ByteCount.zero
+    /// Plain bytes that were compressed or written.
+    public var copied = ByteCount.zero
+    /// Bytes that those took in the spill file.
+    public var stored = ByteCount.zero
+    /// Whether `malloc_trim` was called, since resident memory had not followed.
+    public var trimmed = false
+    /// From the request to the end.
+    public var duration = Duration.zero
+    /// The same by phase.
+    public var phases = Phases()
+    /// Heap allocations on the relief's threads from planning to the last release, where a probe counts them.
+    package var allocations: Int?
+    /// What left memory, in the order in which it went.
+    public var evicted: [Evicted] = []
+    /// What stayed.
+    public var skipped: [Skipped] = []
+    /// What failed.
+    public var failures: [PressureError] = []
+
+    package init(cause: PressureCause) { self.cause = cause }
+
+    /// `returned` over `claimed`; 1 when nothing was claimed.
+    public var returnedOverClaimed: Double {
+        claimed.bytes > 0 ? Double(returned.bytes) / Double(claimed.bytes) : 1
+    }
+}
+
+extension EvictionReport: CustomStringConvertible {
+    /// One line: `"freed 120.0 MiB (returned 119.2 MiB) of 3 values in 850 ms, 1 skipped; normal → warning: …"`.
+    public var description: String {
+        """
+        freed \(claimed) (returned \(returned)) of \(evicted.count) values in \
+        \(duration.nanoseconds / 1_000_000) ms, \(skipped.count) skipped; \(cause)
+        """
+    }
+}

@@ -1,0 +1,240 @@
+import CLinuxShims
+import Synchronization
+
+/// Carries a plan out: releases what is free to release, has the rest copied, and measures what came back.
+///
+/// All but ``reserve(entries:)`` runs on the relief thread, so one relief at a time.
+final class ReliefEngine: Sendable {
+    let file: SegmentFile
+    let isMemoryBacked: Bool
+    private let policy: any EvictionPolicy
+    private let clock: any MonotonicClock
+    private let footprint: ProcessFootprint
+    private let crew: CopyCrew
+    private let probe: AllocationProbe?
+    private let backoff = Mutex(SpillBackoff())
+    /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
+    private let storage = Mutex<(idle: PlanStorage?, wanted: Int)>((PlanStorage(), 0))
+
+    /// Opens the spill file and reserves what reliefs will need. Blocks briefly.
+    init(_ configuration: PressureConfiguration) throws(PressureError) {
+        let directory = try SpillDirectory.choose(
+            option: configuration.spillDirectory,
+            environment: configuration.environment ?? ProcessEnvironment.variables,
+            fileSystem: configuration.fileSystem,
+            allowsRAM: configuration.allowsMemoryBackedSpill
+        )
+        file = try SegmentFile(
+            directory: directory,
+            fileSystem: configuration.fileSystem,
+            limits: SpillLimits(
+                maximumBytes: configuration.spillLimit,
+                freeSpaceFloor: configuration.freeSpaceFloor,
+                bypassPageCache: configuration.bypassesPageCache
+            )
+        )
+        isMemoryBacked = directory.isMemoryBacked
+        policy = configuration.policy
+        clock = configuration.clock
+        probe = configuration.allocationProbe
+        footprint = try ProcessFootprint()
+        crew = try CopyCrew(
+            workers: configuration.workers ?? Int(pk_usable_cpus()),
+            file: file,
+            compression: configuration.compression,
+            clock: configuration.clock,
+            probe: configuration.allocationProbe
+        )
+    }
+
+    /// Makes room for plans over `count` caches. Allocates; from any thread.
+    func reserve(entries count: Int) {
+        storage.withLock { storage in
+            storage.wanted = max(storage.wanted, count)
+            storage.idle?.reserve(storage.wanted)
+        }
+    }
+
+    /// The process's resident bytes now.
+    func residentBytes() -> Int { footprint.residentBytes() }
+
+    // MARK: A relief
+
+    /// What a relief has come to so far. One lives on the relief thread's stack.
+    struct Progress {
+        let storage: PlanStorage
+        let residentBefore: Int
+        var phases = EvictionReport.Phases()
+        var freed = 0
+        var evictedCount = 0
+        var allocations = 0
+        /// What could be evicted when the first round began; `nil` before.
+        var evictable: Int?
+        /// Whether a round has freed nothing, so that another one would not either.
+        var isExhausted = false
+
+        /// Whether `amount` has been freed, or no more can be.
+        func hasReached(_ amount: ReliefAmount) -> Bool {
+            if amount == ReliefAmount() || isExhausted { return true }
+            guard let evictable, let goal = amount.goal(evictable: evictable) else { return false }
+            return freed >= goal
+        }
+    }
+
+    /// Begins a relief.
+    func begin() -> Progress {
+        guard let taken = storage.withLock({ $0.idle.take() }) else { preconditionFailure("a relief was begun while another was running") }
+        return Progress(storage: taken, residentBefore: residentBytes())
+    }
+
+    /// Plans and carries out one round towards an amount in total. Allocates nothing.
+    func round(_ progress: inout Progress, root: PressureController, amount: ReliefAmount) {
+        let allocationsBefore = probe?() ?? 0
+        let freedBefore = progress.freed
+        let start = clock.now()
+        let storage = progress.storage
+        let base = storage.candidateCount
+        storage.clearSkips()
+        let canSpill = backoff.withLock { $0.allowsWriting(at: start) }
+        PressureController.hierarchy.withLock { _ in
+            root.collect(into: storage, canSpill: canSpill, depth: 0)
+        }
+        let evictable = progress.evictable ?? storage.footprint(from: base)
+        progress.evictable = evictable
+        let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
+        let chosen = unsafe Planner.plan(
+            UnsafeBufferPointer(rebasing: storage.candidates[base..<storage.candidateCount]),
+            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[base..<storage.candidateCount]),
+            goal: goal,
+            policy: policy,
+            now: UseClock.tick()
+        )
+        // The planner counts from the first candidate it was given.
+        for index in base..<(base + chosen) { unsafe storage.choices[index].index += UInt32(base) }
+        let planned = clock.now()
+        progress.phases.plan += planned - start
+
+        let firstSpill = releaseFree(&progress, choices: base..<(base + chosen))
+        let released = clock.now()
+        progress.phases.release += released - planned
+
+        spill(&progress, choices: firstSpill..<(base + chosen))
+        progress.phases.spill += clock.now() - released
+        // Everything was tried, or nothing went: what is left is in use or cannot be written.
+        progress.isExhausted = goal == nil || progress.freed == freedBefore
+        if let probe { progress.allocations += probe() - allocationsBefore }
+    }
+
+    /// Releases the victims that need no copy, which the plan puts first; returns where the others begin.
+    private func releaseFree(_ progress: inout Progress, choices: Range<Int>) -> Int {
+        let storage = progress.storage
+        for choice in choices {
+            let victim = unsafe Int(storage.choices[choice].index)
+            guard unsafe storage.candidates[victim].way != .spill else { return choice }
+            release(victim, &progress, dropping: unsafe storage.candidates[victim].way == .drop)
+        }
+        return choices.upperBound
+    }
+
+    /// Has the other victims copied, and releases each as soon as its copy is complete.
+    private func spill(_ progress: inout Progress, choices: Range<Int>) {
+        guard !choices.isEmpty else { return }
+        let storage = progress.storage
+        crew.begin(storage, choices: choices)
+        while true {
+            switch crew.nextStep() {
+            case .work(let unit): crew.work(on: unit)
+            case .finished(let victim): finish(victim, &progress)
+            case .done:
+                progress.allocations += crew.end()
+                for choice in choices {
+                    let victim = unsafe Int(storage.choices[choice].index)
+                    // Never begun: the crew was told to stop.
+                    if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, .spillSuspended) }
+                }
+                return
+            }
+        }
+    }
+
+    /// A victim's copy is complete, has failed, or was not begun because its state had changed.
+    private func finish(_ victim: Int, _ progress: inout Progress) {
+        let storage = progress.storage
+        let place = unsafe storage.places[victim]
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let outcome = unsafe storage.outcomes[victim]
+        guard outcome.copyStart != nil else {
+            unsafe storage.outcomes[victim].copyStart = clock.now()
+            skip(victim, storage, .busy)
+            return
+        }
+        let stored = unsafe entry.finishCopy(place.slot, succeeded: outcome.failure == nil)
+        if let failure = outcome.failure {
+            noteFailure(failure)
+            entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
+            skip(victim, storage, .spillFailed)
+            return
+        }
+        backoff.withLock { $0.noteSuccess() }
+        unsafe storage.outcomes[victim].storedBytes = stored
+        release(victim, &progress, dropping: false)
+    }
+
+    private func noteFailure(_ failure: SpillFailure) {
+        let now = clock.now()
+        let goesOn = backoff.withLock { backoff in
+            backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
+            return backoff.allowsWriting(at: now)
+        }
+        if !goesOn { crew.suspend() }
+    }
+
+    private func release(_ victim: Int, _ progress: inout Progress, dropping: Bool) {
+        let storage = progress.storage
+        let place = unsafe storage.places[victim]
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let start = clock.now()
+        guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
+            return skip(victim, storage, .pinned)
+        }
+        progress.freed += bytes
+        progress.evictedCount += 1
+        unsafe storage.outcomes[victim].order = progress.evictedCount
+        unsafe storage.outcomes[victim].bytes = bytes
+        unsafe storage.outcomes[victim].releaseTime = clock.now() - start
+    }
+
+    private func skip(_ victim: Int, _ storage: PlanStorage, _ reason: EvictionReport.SkipReason) {
+        let footprint = unsafe storage.candidates[victim].footprint
+        unsafe storage.appendSkip(storage.places[victim].entry.takeUnretainedValue(), reason, footprint: footprint)
+    }
+
+    // MARK: Afterwards
+
+    /// Trims the heap if resident memory did not follow, and gives the storage back. Allocates.
+    func end(_ progress: inout Progress, report: inout EvictionReport) {
+        report.claimed = ByteCount(bytes: progress.freed)
+        var returned = progress.residentBefore - residentBytes()
+        if progress.freed >= Self.trimFloor, returned < progress.freed * 95 / 100 {
+            let start = clock.now()
+            report.trimmed = pk_malloc_trim() >= 0
+            progress.phases.trim = clock.now() - start
+            returned = progress.residentBefore - residentBytes()
+        }
+        report.returned = ByteCount(bytes: returned)
+        report.phases = progress.phases
+        report.allocations = probe == nil ? nil : progress.allocations
+        report.fill(from: progress.storage, isMemoryBacked: isMemoryBacked)
+        progress.storage.clear()
+        storage.withLock { storage in
+            progress.storage.reserve(storage.wanted)
+            storage.idle = progress.storage
+        }
+    }
+
+    /// Trimming walks every arena (4–5 ms for 59 MB, measured), which less than this is not worth; WebKit and systemd
+    /// draw the line at the same place.
+    private static let trimFloor = 1 << 20
+}

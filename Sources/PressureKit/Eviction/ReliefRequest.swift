@@ -1,0 +1,28 @@
+/// A wish for memory.
+package struct ReliefRequest: Sendable {
+    /// Why.
+    package var cause: PressureCause
+    /// How much.
+    package var amount: ReliefAmount
+    /// Whether delegates and controllers get a memory warning first.
+    package var warns: Bool
+    /// Called on the relief thread before anything else.
+    package var prelude: (@Sendable () -> Void)?
+    /// Called once with the report, on the relief thread.
+    package var reply: (@Sendable (EvictionReport) -> Void)?
+
+    /// Creates a request.
+    package init(
+        cause: PressureCause,
+        amount: ReliefAmount,
+        warns: Bool,
+        prelude: (@Sendable () -> Void)? = nil,
+        reply: (@Sendable (EvictionReport) -> Void)? = nil
+    ) {
+        self.cause = cause
+        self.amount = amount
+        self.warns = warns
+        self.prelude = prelude
+        self.reply = reply
+    }
+}

@@ -1,0 +1,47 @@
+import Logging
+import Synchronization
+
+/// What the tree of controllers and its caches need of their manager, without keeping the manager itself alive.
+final class ManagerContext: Sendable {
+    private struct WeakDelegate { weak var delegate: (any PressureManagerDelegate)? }
+
+    let engine: ReliefEngine
+    let clock: any MonotonicClock
+    let logger: Logger
+    let events = EventHub()
+    private let ledger: FrameLedger
+    private let managerDelegate = Mutex(WeakDelegate())
+    private let entryCount = Atomic<Int>(0)
+
+    private let observer = Mutex<(@Sendable (EvictionReport) -> Void)?>(nil)
+
+    /// Told of every report before anybody else: how the monitor learns what came back.
+    var onReport: (@Sendable (EvictionReport) -> Void)? {
+        get { observer.withLock { $0 } }
+        set { observer.withLock { $0 = newValue } }
+    }
+
+    init(engine: ReliefEngine, clock: any MonotonicClock, logger: Logger) {
+        self.engine = engine
+        self.clock = clock
+        self.logger = logger
+        ledger = FrameLedger(file: engine.file)
+    }
+
+    var delegate: (any PressureManagerDelegate)? {
+        get { managerDelegate.withLock { $0.delegate } }
+        set { managerDelegate.withLock { $0.delegate = newValue } }
+    }
+
+    /// Makes room for a cache in plans and in the spill file.
+    func adopt(_ entry: CacheEntry) {
+        entry.join(ledger)
+        engine.reserve(entries: entryCount.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    /// Tells of a failure that reached no reader, or one reader only.
+    func note(_ failure: PressureError) {
+        logger.debug("a spilled copy could not be used", metadata: ["error": "\(failure)"])
+        events.deliver(.failure(failure))
+    }
+}

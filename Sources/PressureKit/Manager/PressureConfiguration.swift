@@ -1,0 +1,64 @@
+/// How a manager watches, and where and how it spills. Every value has a default that is meant to be kept.
+public struct PressureConfiguration: Sendable {
+    /// The signals to watch once ``PressureManager/run()`` is called.
+    public var sources: [PressureSource] = [.memoryInfo]
+
+    /// When a level is entered and left.
+    public var thresholds = PressureThresholds()
+
+    /// The directory of the spill file. `nil`: `$TMPDIR` if it is set and on a disk, else `/var/tmp`.
+    public var spillDirectory: String?
+
+    /// Whether to spill to a directory that is itself in memory (tmpfs, ramfs, zram). Compression is all that is gained
+    /// then, and reports say so. The default is to refuse.
+    public var allowsMemoryBackedSpill = false
+
+    /// The size the spill file never grows past; `nil` for no limit of its own. At the limit values stay in memory.
+    public var spillLimit: ByteCount?
+
+    /// Space left free on the disk for everybody else.
+    public var freeSpaceFloor: ByteCount = .mebibytes(256)
+
+    /// Threads that compress and write during a relief, with about 600 KiB of scratch each; `nil` for one a core.
+    public var workers: Int?
+
+    /// The part of what could be evicted that one warning frees at most, when its signal names no number of bytes.
+    /// A critical warning without a number frees all that is not in use.
+    ///
+    /// The default is a quarter, so that a warning is felt, and three more can follow before nothing is left.
+    public var warningShare = 0.25
+
+    /// Writes go to the disk and out of the page cache at once. Needed where a cgroup limit counts the page cache.
+    public var bypassesPageCache = false
+
+    package var fileSystem: any FileSystem = LinuxFileSystem()
+    package var clock: any MonotonicClock = SystemClock()
+    package var policy: any EvictionPolicy = LeastRecentlyUsed()
+    package var compression = CompressionChoice.adaptive
+    package var environment: [String: String]?
+    package var allocationProbe: AllocationProbe?
+
+    /// The default configuration.
+    public init() {}
+
+    /// - Throws: ``PressureError`` with `invalidConfiguration` that names the value and what is allowed.
+    func validate() throws(PressureError) {
+        try thresholds.validate()
+        func check(_ holds: Bool, _ message: @autoclosure () -> String) throws(PressureError) {
+            guard holds else { throw PressureError(code: .invalidConfiguration, message: message()) }
+        }
+        try check(
+            workers.map { 1...256 ~= $0 } ?? true,
+            "workers is \(workers ?? 0); it must be between 1 and 256, or nil for one a core."
+        )
+        try check(
+            warningShare > 0 && warningShare <= 1,
+            "warningShare is \(warningShare); it must be more than 0 and at most 1."
+        )
+        try check(
+            spillLimit.map { $0 >= .zero } ?? true,
+            "spillLimit is negative (\(spillLimit ?? .zero)); use nil for no limit."
+        )
+        try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
+    }
+}

@@ -1,0 +1,219 @@
+public import Logging
+import Synchronization
+
+/// Watches memory, warns controllers, and evicts what their caches hold: the app-delegate role, one for a process.
+///
+/// ```swift
+/// let manager = try PressureManager()
+/// let gallery = PressureController("gallery")
+/// try manager.root.addChild(gallery)
+/// let thumbnails = gallery.cache("thumbnails") { try renderThumbnails() }
+/// try await manager.run()            // watches until cancelled
+/// ```
+///
+/// Creating a manager opens the spill file, reserves all memory that a relief will need, and starts the threads that
+/// will carry it out; they sleep. Nothing is watched until ``run()`` is called, but ``relieve(_:)``,
+/// ``simulateMemoryWarning(_:freeing:)`` and the background methods work from the start.
+///
+/// Releasing the manager, or ``shutdown()``, ends its threads. Values that are spilled can still be restored as long as
+/// their caches live; the spill file has no name, so nothing is left behind however the process ends.
+public final class PressureManager: Sendable {
+    /// The root of the tree of controllers. It has no identifier and may have caches of its own.
+    public let root: PressureController
+
+    let context: ManagerContext
+    private let monitor: PressureMonitor
+    private let relief: ReliefThread
+    private let warningShare: Double
+    /// What was visible and in memory when the app went to the background.
+    private let visibleBefore = Mutex<[CacheEntry]>([])
+
+    /// Creates a manager. Blocks briefly on the file system.
+    ///
+    /// - Throws: ``PressureError`` with `spillDirectoryUnusable` or `spillDirectoryInMemory`, which say what to set
+    ///   instead; `signalUnavailable`; `invalidConfiguration`; `threadUnavailable`; `spillFailed` when there is no
+    ///   memory for the scratch.
+    public init(
+        configuration: PressureConfiguration = .init(),
+        logger: Logger = .current
+    ) throws(PressureError) {
+        try configuration.validate()
+        let engine = try ReliefEngine(configuration)
+        let context = ManagerContext(engine: engine, clock: configuration.clock, logger: logger)
+        let root = PressureController(rootOf: context)
+        let relief = try ReliefThread(context: context, root: root)
+        var sources: [any SignalSource] = []
+        for source in configuration.sources { sources.append(try source.open()) }
+        let share = configuration.warningShare
+        let monitor = try PressureMonitor(
+            sources: sources,
+            thresholds: configuration.thresholds,
+            clock: configuration.clock
+        ) { [weak context, weak relief] decision in
+            guard let context else { return }
+            relief?.request(ReliefRequest(decision, share: share, context: context))
+        }
+        context.onReport = { [weak monitor] report in monitor?.note(report) }
+        self.root = root
+        self.context = context
+        self.relief = relief
+        self.monitor = monitor
+        warningShare = share
+    }
+
+    deinit {
+        monitor.stop()
+        relief.stop()
+        context.events.finish()
+    }
+
+    /// Who is told first. Not retained.
+    public var delegate: (any PressureManagerDelegate)? {
+        get { context.delegate }
+        set { context.delegate = newValue }
+    }
+
+    /// What happens from now on; each access is a new subscription. See ``PressureEvents``.
+    public var events: PressureEvents { context.events.subscribe() }
+
+    /// The level the monitor has reached; `normal` while it does not run.
+    public var level: PressureLevel { monitor.level }
+
+    // MARK: Running
+
+    /// Watches the configured sources until the task is cancelled or, in a `ServiceGroup`, gracefully shut down.
+    ///
+    /// Suspends; the watching is done on a thread of the library's own. Returning is no failure: the manager can be run
+    /// again, and its caches can be used on.
+    ///
+    /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable` when watching cannot begin.
+    public func run() async throws {
+        try monitor.start()
+        defer { monitor.stop() }
+        await waitForShutdown()
+    }
+
+    /// Finishes the relief that is running, ends the threads and the events, and refuses further reliefs.
+    ///
+    /// Suspends until then. Caches can still be read and written.
+    public func shutdown() async {
+        monitor.stop()
+        relief.stop()
+        let relief = relief
+        try? await BlockingPool.shared.run { relief.waitUntilEnded() }
+        context.events.finish()
+    }
+
+    // MARK: Relief
+
+    /// Frees memory as if the system had warned: the delegate, the events, the controllers, then eviction.
+    ///
+    /// Suspends until the relief has ended; the work is done on the relief thread. A request that comes while a relief is
+    /// running raises that one's target and gets the same report.
+    ///
+    /// - Parameters:
+    ///   - level: `critical` frees all that is not in use, `warning` a part of it
+    ///     (``PressureConfiguration/warningShare``), `normal` nothing.
+    ///   - bytes: free this many instead, values that exist elsewhere already first.
+    public func simulateMemoryWarning(_ level: PressureLevel, freeing bytes: ByteCount? = nil) async -> EvictionReport {
+        let cause = cause(.simulated, "simulateMemoryWarning", level: level)
+        let amount = bytes.map { .bytes($0.bytes) } ?? ReliefAmount(level: level, share: warningShare)
+        return await perform(
+            ReliefRequest(cause: cause, amount: level == .normal ? ReliefAmount() : amount, warns: level != .normal)
+        )
+    }
+
+    /// Frees `bytes` of what is not in use, without warning anybody.
+    ///
+    /// Suspends until the relief has ended. Freeing less is not an error: the report says what stayed and why.
+    public func relieve(_ bytes: ByteCount) async -> EvictionReport {
+        await perform(ReliefRequest(cause: cause(.request, "relieve"), amount: .bytes(bytes.bytes), warns: false))
+    }
+
+    private func perform(_ request: ReliefRequest) async -> EvictionReport {
+        await withCheckedContinuation { continuation in
+            var request = request
+            request.reply = { continuation.resume(returning: $0) }
+            relief.request(request)
+        }
+    }
+
+    private func cause(
+        _ origin: PressureCause.Origin,
+        _ source: String,
+        level: PressureLevel? = nil
+    ) -> PressureCause {
+        let before = monitor.level
+        return PressureCause(origin: origin, source: source, levelBefore: before, levelAfter: level ?? before)
+    }
+
+    // MARK: Background
+
+    /// The app is idle: evicts all that is not in use, visible values last, so that the memory is there for others.
+    ///
+    /// Suspends until that is done. What was visible and in memory is remembered for ``enterForeground()``.
+    public func enterBackground() async -> EvictionReport {
+        let remember = { @Sendable [weak self] in
+            guard let self else { return }
+            var visible: [CacheEntry] = []
+            root.collectVisible(into: &visible)
+            visible.sort { $0.state.stamp &- $1.state.stamp < .max / 2 && $0.state.stamp != $1.state.stamp }
+            visibleBefore.withLock { $0 = visible }
+            delegate?.managerDidEnterBackground()
+        }
+        return await perform(
+            ReliefRequest(
+                cause: cause(.background, "enterBackground"),
+                amount: .everything,
+                warns: false,
+                prelude: remember
+            )
+        )
+    }
+
+    /// The app is about to be used: restores what was visible and in memory when it went to the background, the most
+    /// recently used first, on threads of the library's own.
+    ///
+    /// Suspends until that is done. A value that cannot be restored is in the report; its next reader tries again.
+    public func enterForeground() async -> RestoreReport {
+        let start = context.clock.now()
+        let announce = { @Sendable [weak self] in self?.delegate?.managerWillEnterForeground() }
+        _ = await perform(
+            ReliefRequest(
+                cause: cause(.background, "enterForeground"),
+                amount: ReliefAmount(),
+                warns: false,
+                prelude: { announce() }
+            )
+        )
+        let entries = visibleBefore.withLock { entries in
+            defer { entries = [] }
+            return entries
+        }
+        var report = await RestoreReport(bringingBack: entries)
+        report.duration = context.clock.now() - start
+        context.events.deliver(.restoreFinished(report))
+        return report
+    }
+
+    // MARK: State
+
+    /// The manager, its controllers and caches at this moment. Takes time in proportion to their number.
+    public func snapshot() -> PressureSnapshot {
+        var controllers: [PressureSnapshot.Controller] = []
+        root.describe(into: &controllers)
+        let headroom = monitor.headroom
+        let usage = context.engine.file.usage()
+        return PressureSnapshot(
+            level: monitor.level,
+            score: monitor.score,
+            available: headroom?.available,
+            limit: headroom?.limit,
+            controllers: controllers,
+            processResident: ByteCount(bytes: context.engine.residentBytes()),
+            copied: ByteCount(bytes: usage.plainBytes),
+            stored: ByteCount(bytes: usage.storedBytes),
+            spillFile: usage.allocatedBytes.map(ByteCount.init)
+        )
+    }
+}

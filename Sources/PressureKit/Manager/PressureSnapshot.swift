@@ -1,0 +1,90 @@
+import Synchronization
+
+/// A manager at one moment.
+public struct PressureSnapshot: Sendable {
+    /// A cache.
+    public struct Cache: Sendable {
+        /// Where it is in the tree of controllers.
+        public let path: String
+        /// Where its value is.
+        public let residency: Residency
+        /// The bytes that evicting its value gives back, or gave back.
+        public let byteCount: ByteCount
+        /// How many accesses and leases hold it.
+        public let pins: Int
+        /// Whether a checked copy is in the spill file.
+        public let hasCopy: Bool
+        /// How often its loader ran to the end.
+        public let loads: Int
+        /// How often its value was read back.
+        public let restores: Int
+        /// How often its value left memory.
+        public let evictions: Int
+        /// How often a load, spill or restore failed.
+        public let failures: Int
+    }
+
+    /// A controller with its own caches.
+    public struct Controller: Sendable {
+        /// Where it is in the tree; empty for the root.
+        public let path: String
+        /// Whether it is visible.
+        public let isVisible: Bool
+        /// Its caches, in the order in which they were registered.
+        public let caches: [Cache]
+    }
+
+    /// The level the monitor has reached; `normal` while it does not run.
+    public let level: PressureLevel
+    /// How bad it was at the last sample: 0 is no pressure, 1 no memory left.
+    public let score: Double
+    /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
+    public let available: ByteCount?
+    /// That limit.
+    public let limit: ByteCount?
+    /// All controllers, parents before children.
+    public let controllers: [Controller]
+    /// The process's resident memory.
+    public let processResident: ByteCount
+    /// The plain bytes of the values whose copies are in the spill file.
+    public let copied: ByteCount
+    /// The bytes those copies take in the spill file.
+    public let stored: ByteCount
+    /// The blocks of the spill file on disk; `nil` if the system would not say.
+    public let spillFile: ByteCount?
+
+    /// The bytes of all values in memory.
+    public var resident: ByteCount { sum { $0.residency == .resident } }
+
+    /// The bytes of all values that are in the spill file only.
+    public var spilled: ByteCount { sum { $0.residency == .spilled } }
+
+    private func sum(where isCounted: (Cache) -> Bool) -> ByteCount {
+        controllers.reduce(.zero) { sum, controller in
+            controller.caches.reduce(sum) { isCounted($1) ? $0 + $1.byteCount : $0 }
+        }
+    }
+}
+
+extension PressureController {
+    /// This controller and all below it, for a snapshot.
+    func describe(into controllers: inout [PressureSnapshot.Controller]) {
+        let (entries, isVisible, children) = state.withLock { ($0.entries, $0.isVisible, $0.children) }
+        let caches = entries.map { entry in
+            let word = entry.state
+            return PressureSnapshot.Cache(
+                path: entry.path,
+                residency: word.residency,
+                byteCount: ByteCount(bytes: entry.footprint),
+                pins: word.pins,
+                hasCopy: word.isClean,
+                loads: entry.statistics.loads.load(ordering: .relaxed),
+                restores: entry.statistics.restores.load(ordering: .relaxed),
+                evictions: entry.statistics.evictions.load(ordering: .relaxed),
+                failures: entry.statistics.failures.load(ordering: .relaxed)
+            )
+        }
+        controllers.append(PressureSnapshot.Controller(path: path, isVisible: isVisible, caches: caches))
+        for child in children { child.describe(into: &controllers) }
+    }
+}

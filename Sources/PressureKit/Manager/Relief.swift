@@ -1,0 +1,69 @@
+import Logging
+
+/// One relief from the first word to the report: delegate, events, controllers, then rounds until the target is reached.
+struct Relief: Sendable {
+    let context: ManagerContext
+    let root: PressureController
+
+    /// Runs what has been asked for. `next` says what to do until it says that the target is reached.
+    func run(next: ((ReliefAmount) -> Bool) -> ReliefQueue.Step) {
+        let start = context.clock.now()
+        guard case .work(var target) = next({ _ in false }) else { return }
+        var report = EvictionReport(cause: target.cause)
+        var progress = context.engine.begin()
+        /// Telling of a change of level is none.
+        var isRelief = false
+        while true {
+            report.cause = target.cause
+            report.goal = target.amount.statedGoal
+            isRelief = isRelief || target.warning != nil || target.amount != ReliefAmount()
+            notify(target, &progress)
+            if !progress.hasReached(target.amount) {
+                context.engine.round(&progress, root: root, amount: target.amount)
+            }
+            switch next({ progress.hasReached($0) }) {
+            case .work(let raised): target = raised
+            case .end(let replies):
+                context.engine.end(&progress, report: &report)
+                report.duration = context.clock.now() - start
+                if isRelief { tell(report) }
+                for reply in replies { reply(report) }
+                return
+            }
+        }
+    }
+
+    private func notify(_ target: ReliefQueue.Target, _ progress: inout ReliefEngine.Progress) {
+        let start = context.clock.now()
+        for prelude in target.preludes { prelude() }
+        if let level = target.warning {
+            let warning = MemoryWarning(level: level, cause: target.cause, bytesWanted: target.amount.statedGoal)
+            context.delegate?.managerDidReceiveMemoryWarning(warning)
+            context.events.deliver(.memoryWarning(warning))
+            root.warn(warning)
+        }
+        progress.phases.notify += context.clock.now() - start
+    }
+
+    private func tell(_ report: EvictionReport) {
+        context.logger.debug(
+            "memory relief finished",
+            metadata: [
+                "cause": "\(report.cause)",
+                "claimed": "\(report.claimed)",
+                "returned": "\(report.returned)",
+                "evicted": "\(report.evicted.count)",
+                "skipped": "\(report.skipped.count)",
+                "failures": "\(report.failures.count)",
+                "ms": "\(report.duration.nanoseconds / 1_000_000)",
+            ]
+        )
+        context.onReport?(report)
+        context.events.deliver(.reliefFinished(report))
+    }
+}
+
+extension ReliefAmount {
+    /// The number of bytes that was asked for, if it was a number.
+    fileprivate var statedGoal: ByteCount? { share > 0 ? nil : ByteCount(bytes: bytes) }
+}

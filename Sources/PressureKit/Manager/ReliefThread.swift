@@ -1,0 +1,50 @@
+/// The one thread on which memory is reclaimed and the hooks of a relief are called.
+///
+/// Sleeps until there is a request; ends when the manager is gone, after the relief it is at.
+final class ReliefThread: Sendable {
+    private struct State {
+        var queue = ReliefQueue()
+        var isStopped = false
+        var isEnded = false
+    }
+
+    private let state: ConditionLock<State>
+
+    /// Starts the thread.
+    ///
+    /// - Throws: ``PressureError`` with `threadUnavailable`.
+    init(context: ManagerContext, root: PressureController) throws(PressureError) {
+        let state = ConditionLock(State())
+        self.state = state
+        let relief = Relief(context: context, root: root)
+        try WorkerThread.spawn("pk-relief") { Self.work(state, relief) }
+    }
+
+    deinit { stop() }
+
+    /// Asks for memory. Does not block. The reply comes on the relief thread; here and now, with nothing freed, if the
+    /// thread has been stopped.
+    func request(_ request: ReliefRequest) {
+        let isAccepted = state.withLock { state in
+            if state.isStopped { return false }
+            state.queue.add(request)
+            return true
+        }
+        if !isAccepted { request.reply?(EvictionReport(cause: request.cause)) }
+    }
+
+    /// Ends the thread after the relief it is at. Does not wait for it.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    /// Waits until the thread has ended. Blocks; never on the relief thread itself.
+    func waitUntilEnded() { state.wait { $0.isEnded ? () : nil } }
+
+    private static func work(_ state: ConditionLock<State>, _ relief: Relief) {
+        while state.wait({ $0.queue.isActive ? true : $0.isStopped ? false : nil }) {
+            relief.run { isReached in
+                state.withLock { $0.queue.next(isReached: isReached) }
+            }
+        }
+        state.withLock { $0.isEnded = true }
+    }
+}

@@ -1,0 +1,37 @@
+import Synchronization
+
+extension RestoreReport {
+    /// Brings values back into memory, the first ones first, on the threads of the ``BlockingPool``.
+    init(bringingBack entries: [CacheEntry]) async {
+        await withTaskGroup(of: (CacheEntry, (any Error)?).self) { group in
+            for entry in entries {
+                group.addTask {
+                    do {
+                        try await BlockingPool.shared.run { try entry.bringBack() }
+                        return (entry, nil)
+                    } catch {
+                        return (entry, error)
+                    }
+                }
+            }
+            for await (entry, error) in group {
+                guard let error else {
+                    restored.append(PressureResource(entry: entry))
+                    bytes.bytes += entry.footprint
+                    continue
+                }
+                let failure = PressureError(code: .restoreFailed, message: "\(error)", path: entry.path)
+                failures.append(error as? PressureError ?? failure)
+            }
+        }
+    }
+}
+
+extension PressureController {
+    /// The caches of visible controllers whose values are in memory.
+    func collectVisible(into found: inout [CacheEntry]) {
+        let (entries, isVisible, children) = state.withLock { ($0.entries, $0.isVisible, $0.children) }
+        if isVisible { found += entries.filter { $0.state.isResident } }
+        for child in children { child.collectVisible(into: &found) }
+    }
+}

@@ -1,0 +1,11 @@
+/// What was restored ahead of its next use.
+public struct RestoreReport: Sendable {
+    /// The caches whose values are in memory again.
+    public var restored: [PressureResource] = []
+    /// Their bytes.
+    public var bytes = ByteCount.zero
+    /// From the request to the end.
+    public var duration = Duration.zero
+    /// What could not be restored; those values are tried again on their next access.
+    public var failures: [PressureError] = []
+}

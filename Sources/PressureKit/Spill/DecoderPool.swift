@@ -1,0 +1,25 @@
+import Synchronization
+
+/// Decoders for the readers of the process: a reader waiting for its value is never queued behind another reader.
+final class DecoderPool: Sendable {
+    /// The pool of the process.
+    static let shared = DecoderPool()
+
+    /// Decoders kept for reuse: more than a machine's readers use at once is more than it pays to keep.
+    private static let kept = 8
+
+    private let spare = Mutex<[ChunkDecoder]>([])
+
+    /// A decoder of one's own, new if all are in use.
+    ///
+    /// - Throws: ``PressureError`` with `restoreFailed` when there is no memory for one.
+    func take() throws(PressureError) -> ChunkDecoder {
+        if let decoder = spare.withLock({ $0.popLast() }) { return decoder }
+        return try ChunkDecoder()
+    }
+
+    /// Gives a decoder back.
+    func giveBack(_ decoder: ChunkDecoder) {
+        spare.withLock { if $0.count < Self.kept { $0.append(decoder) } }
+    }
+}

@@ -1,0 +1,54 @@
+import SystemPackage
+
+extension SegmentFile {
+    /// Reads a chunk back, checks that it is the one `record` describes, and puts its plain bytes straight into
+    /// `destination`. Blocks; allocates nothing.
+    ///
+    /// - Parameters:
+    ///   - destination: exactly `record.plainLength` bytes. After an error it holds anything.
+    ///   - decoder: scratch that no other thread is using.
+    /// - Throws: `readFailed` when the system refused, `damaged` when the bytes are not the ones written. Never gives
+    ///   wrong bytes without an error, short of a CRC-32 collision.
+    package func read(
+        _ record: SpillRecord,
+        into destination: UnsafeMutableRawBufferPointer,
+        with decoder: ChunkDecoder
+    ) throws(SpillFailure) {
+        precondition(destination.count == record.plainLength, "The destination is as long as the chunk.")
+        let payloadLength = Int(record.storedLength) - FrameHeader.byteCount
+        guard 0...Self.chunkSize ~= payloadLength else { throw .damaged(.contradiction) }
+        decoder.use.begin()
+        defer { decoder.use.end() }
+        switch record.codec {
+        case .stored:
+            guard payloadLength == destination.count else { throw .damaged(.contradiction) }
+            try unsafe readFrame(record, into: destination, with: decoder)
+        case .deflate:
+            let payload = unsafe decoder.payloadBytes(payloadLength)
+            try unsafe readFrame(record, into: payload, with: decoder)
+            guard unsafe decoder.inflate(UnsafeRawBufferPointer(payload), into: destination) else {
+                throw .damaged(.badPayload)
+            }
+        }
+    }
+
+    private func readFrame(
+        _ record: SpillRecord,
+        into payload: UnsafeMutableRawBufferPointer,
+        with decoder: ChunkDecoder
+    ) throws(SpillFailure) {
+        let header = unsafe decoder.headerBytes
+        let count: Int
+        do {
+            count = try unsafe fileSystem.readFully(descriptor, at: record.offset, into: header, payload)
+        } catch {
+            throw .readFailed(error)
+        }
+        guard count == record.storedLength else { throw .damaged(.truncated) }
+        do {
+            try unsafe FrameHeader.check(UnsafeRawBufferPointer(header), UnsafeRawBufferPointer(payload), against: record)
+        } catch {
+            throw .damaged(error)
+        }
+    }
+}

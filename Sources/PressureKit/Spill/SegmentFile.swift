@@ -1,0 +1,85 @@
+import Synchronization
+import SystemPackage
+
+/// One nameless file that holds the chunks of every spilled value: checked frames in extents of 4 KiB units.
+///
+/// Safe from any thread. `write` and `read` block on the disk and hold no lock while they do; the only lock guards the
+/// allocator and the counters. Nothing here allocates once frames are reserved for. The file has no name, so the
+/// kernel frees it when the process ends, however it ends.
+package final class SegmentFile: Sendable {
+    /// Bytes of a chunk: small enough for fixed scratch and for sharing one value between cores, large enough that
+    /// deflate's ratio does not suffer (DuckDB spills blocks of the same size).
+    package static let chunkSize = 256 << 10
+
+    /// How many chunks `byteCount` bytes are cut into.
+    package static func chunkCount(forByteCount byteCount: Int) -> Int { (byteCount + chunkSize - 1) / chunkSize }
+
+    /// The bytes of chunk `index` of a value of `byteCount` bytes; the last chunk may be shorter.
+    package static func chunkRange(_ index: Int, ofByteCount byteCount: Int) -> Range<Int> {
+        index * chunkSize..<min((index + 1) * chunkSize, byteCount)
+    }
+
+    /// What the lock guards.
+    struct State {
+        var allocator: ExtentAllocator
+        var usage = SpillUsage()
+        var generation: UInt64 = 0
+        /// Units from the start of the file that may hold blocks: its size, if all writes had ended.
+        var fileUnits: UInt32 = 0
+        /// While the tail is being cut off: the unit it is cut at.
+        var cutUnit: UInt32?
+        /// Bytes that may be written before free space is looked at again.
+        var floorBudget = 0
+        var window = WritebackWindow()
+    }
+
+    let fileSystem: any FileSystem
+    let descriptor: CInt
+    let limits: SpillLimits
+    let state: Mutex<State>
+    /// Held while the tail is cut off, and passed through by writers whose extent lies where it is being cut.
+    let tail = Mutex(())
+
+    /// Opens a new file in `directory`. Blocks, allocates.
+    ///
+    /// - Throws: ``PressureError`` with code `spillDirectoryUnusable`.
+    package init(
+        directory: SpillDirectory,
+        fileSystem: any FileSystem,
+        limits: SpillLimits = SpillLimits()
+    ) throws(PressureError) {
+        do {
+            descriptor = try fileSystem.openTemporary(in: directory.path)
+        } catch {
+            throw .spillFileNotOpened(directory: directory.path, errno: error)
+        }
+        self.fileSystem = fileSystem
+        self.limits = limits
+        let bytes = min(Int64(limits.maximumBytes?.bytes ?? .max), fileSystem.maximumFileSize)
+        let units = UInt32(clamping: bytes / Int64(ExtentAllocator.unitSize))
+        state = Mutex(State(allocator: ExtentAllocator(limit: units)))
+    }
+
+    deinit { fileSystem.close(descriptor) }
+
+    /// Makes room for `count` frames in the file at once, so that writing and releasing that many allocates nothing.
+    /// Call it outside relief, whenever a value is registered or grows. Allocates.
+    package func reserve(frames count: Int) { state.withLock { $0.allocator.reserve(extents: count) } }
+
+    /// What the file holds and takes now. One system call; allocates nothing.
+    package func usage() -> SpillUsage {
+        var usage = state.withLock { state in
+            var usage = state.usage
+            let unit = ExtentAllocator.unitSize
+            usage.occupiedBytes = state.allocator.liveUnits * unit
+            usage.freeBytes = state.allocator.freeUnits * unit
+            usage.pendingBytes = (state.allocator.holdingUnits + Int(state.fileUnits - state.allocator.end)) * unit
+            return usage
+        }
+        if let file = try? fileSystem.usage(descriptor) {
+            usage.fileBytes = Int(file.size)
+            usage.allocatedBytes = Int(file.allocated)
+        }
+        return usage
+    }
+}

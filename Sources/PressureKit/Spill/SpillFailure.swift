@@ -1,0 +1,29 @@
+package import SystemPackage
+
+/// Why a chunk could not be written or read. Trivial, so that throwing it under pressure allocates nothing;
+/// ``PressureError`` says the same in words, off the path.
+package enum SpillFailure: Error, Hashable, Sendable {
+    /// The configured cap of the spill file is reached, or the process's file-size limit.
+    case limitReached
+    /// The file system has less free space than the configured floor.
+    case floorReached
+    /// The system refused a write; `ENOSPC` and `EDQUOT` among others.
+    case writeFailed(Errno)
+    /// The value did not pass its bytes, or not as many as it said: it cannot be encoded now.
+    case valueNotPassed
+    /// A write that claimed success cannot be read back as it was.
+    case notWritten
+    /// The system refused a read.
+    case readFailed(Errno)
+    /// The frame was read but is not what was written.
+    case damaged(FrameDamage)
+
+    /// Whether the disk, a quota, the cap or the floor is the reason: space must be freed before a retry can succeed.
+    package var isDiskFull: Bool {
+        switch self {
+        case .limitReached, .floorReached: true
+        case .writeFailed(let errno): [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
+        case .valueNotPassed, .notWritten, .readFailed, .damaged: false
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// State behind a lock that a thread can sleep on until the state is as it wants it.
+///
+/// What `Mutex` lacks: a condition variable. For the library's own threads and for readers that asked to block;
+/// never used on the cooperative pool.
+@safe
+package final class ConditionLock<State>: @unchecked Sendable {
+    // Sendable and safe: `state` is only touched between pthread_mutex_lock and pthread_mutex_unlock.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var state: State
+
+    /// Creates the lock around its first state.
+    package init(_ state: sending State) {
+        self.state = state
+        // Both are allocated here, freed in deinit, and never move, as POSIX asks.
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe pthread_mutex_init(mutex, nil)
+        unsafe pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe condition.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    /// Runs `body` under the lock and wakes every sleeper to look again.
+    package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer {
+            unsafe pthread_cond_broadcast(condition)
+            unsafe pthread_mutex_unlock(mutex)
+        }
+        return body(&state)
+    }
+
+    /// Sleeps until `body`, run under the lock, returns a value. Blocks the calling thread.
+    package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            unsafe pthread_cond_wait(condition, mutex)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Synchronization
+
+/// Where readers sleep until a slot changes.
+///
+/// A slot has one bit that says somebody sleeps; who, is kept here, by the slot's address. So waiting costs a cache
+/// entry no memory of its own. The idea is WebKit's parking lot (WTF::ParkingLot): the sleeper enqueues itself only if
+/// the slot still has the bit set, checked under the bucket's lock, and the waker clears the bit before it takes that
+/// lock; so no wake-up is lost.
+package enum ParkingLot {
+    /// What the sleeper is told.
+    package enum Outcome: Sendable {
+        /// The slot changed: look again.
+        case changed
+        /// The load it was waiting for failed with this error.
+        case failed(any Error)
+    }
+
+    /// Safe: a continuation is resumed once, by whoever takes it out of its bucket.
+    @safe private enum Sleeper: Sendable {
+        case thread(ConditionLock<Outcome?>)
+        case task(UnsafeContinuation<Outcome, Never>)
+    }
+
+    private struct Parked: Sendable {
+        let address: UInt
+        let sleeper: Sleeper
+    }
+
+    private final class Bucket: Sendable {
+        let parked = Mutex<[Parked]>([])
+    }
+
+    private static let buckets = (0..<64).map { _ in Bucket() }
+
+    private static func bucket(for address: UInt) -> Bucket {
+        // Fibonacci hashing; slots are at least 64 bytes apart.
+        buckets[Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 58)]
+    }
+
+    /// Puts the calling thread to sleep on `address` if `stillWaiting` holds. Blocks; for threads that may.
+    package static func park(on address: UInt, while stillWaiting: () -> Bool) -> Outcome {
+        let gate = ConditionLock<Outcome?>(nil)
+        let isParked = bucket(for: address).parked.withLock { parked in
+            guard stillWaiting() else { return false }
+            parked.append(Parked(address: address, sleeper: .thread(gate)))
+            return true
+        }
+        return isParked ? gate.wait { $0 } : .changed
+    }
+
+    /// Suspends the calling task on `address` if `stillWaiting` holds. Never blocks a thread.
+    package static func park(on address: UInt, while stillWaiting: () -> Bool) async -> Outcome {
+        // Resumed exactly once: by `unpark`, which removes it first, or here when it was never enqueued.
+        await unsafe withUnsafeContinuation { continuation in
+            let isParked = bucket(for: address).parked.withLock { parked in
+                guard stillWaiting() else { return false }
+                unsafe parked.append(Parked(address: address, sleeper: .task(continuation)))
+                return true
+            }
+            if !isParked { unsafe continuation.resume(returning: .changed) }
+        }
+    }
+
+    /// Wakes all that sleep on `address`. Called after the slot's word has changed, with no lock held.
+    package static func unpark(_ address: UInt, outcome: Outcome = .changed) {
+        let woken = bucket(for: address).parked.withLock { parked in
+            let woken = parked.filter { $0.address == address }
+            if !woken.isEmpty { parked.removeAll { $0.address == address } }
+            return woken
+        }
+        for waiting in woken {
+            switch waiting.sleeper {
+            case .thread(let gate): gate.withLock { $0 = outcome }
+            case .task(let continuation): unsafe continuation.resume(returning: outcome)
+            }
+        }
+    }
+}

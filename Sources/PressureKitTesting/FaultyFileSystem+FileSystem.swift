@@ -1,0 +1,136 @@
+package import PressureKit
+package import SystemPackage
+
+extension FaultyFileSystem: FileSystem {
+    package func openNameless(in directory: String) throws(Errno) -> CInt {
+        try fail(.open)
+        return try base.openNameless(in: directory)
+    }
+
+    package func openExclusive(_ path: String) throws(Errno) -> CInt {
+        try fail(.open)
+        return try base.openExclusive(path)
+    }
+
+    package func unlink(_ path: String) throws(Errno) {
+        try fail(.unlink)
+        try base.unlink(path)
+    }
+
+    package func close(_ descriptor: CInt) { base.close(descriptor) }
+
+    package func read(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        let struck = strike(.read)
+        if case .error(let number) = struck?.fault { throw Errno(rawValue: number) }
+        if struck?.fault == .short {
+            // The first half of the two buffers taken together, at least one byte of it.
+            let (head, rest) = unsafe halves(first, second)
+            return try unsafe base.read(descriptor, at: offset, into: head, rest)
+        }
+        let count = try unsafe base.read(descriptor, at: offset, into: first, second)
+        if let struck, struck.fault == .bitFlip, count > 0 {
+            // Spread the flips over the bytes read; the index is below `count`, which is at most both buffers.
+            let bit = (struck.number &* 2_654_435_761) % (count * 8)
+            let index = bit / 8
+            if index < first.count {
+                unsafe first[index] ^= 1 << (bit % 8)
+            } else {
+                unsafe second[index - first.count] ^= 1 << (bit % 8)
+            }
+        }
+        return count
+    }
+
+    package func write(
+        _ descriptor: CInt,
+        at offset: Int64,
+        from first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer
+    ) throws(Errno) -> Int {
+        switch strike(.write)?.fault {
+        case .error(let number): throw Errno(rawValue: number)
+        case .short: return try unsafe writeHalf(descriptor, offset, first, second)
+        case .lyingWrite:
+            _ = try unsafe writeHalf(descriptor, offset, first, second)
+            return first.count + second.count
+        case .bitFlip, nil: return try unsafe base.write(descriptor, at: offset, from: first, second)
+        }
+    }
+
+    package func truncate(_ descriptor: CInt, to size: Int64) throws(Errno) {
+        try fail(.truncate)
+        try base.truncate(descriptor, to: size)
+    }
+
+    package func punchHole(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try fail(.punchHole)
+        try base.punchHole(descriptor, at: offset, count: count)
+    }
+
+    package func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try fail(.writeback)
+        try base.startWriteback(descriptor, at: offset, count: count)
+    }
+
+    package func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try fail(.writeback)
+        try base.finishWriteback(descriptor, at: offset, count: count)
+    }
+
+    package func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {
+        try fail(.freeSpace)
+        return try base.freeSpace(descriptor)
+    }
+
+    package func usage(_ descriptor: CInt) throws(Errno) -> FileUsage {
+        try fail(.inspect)
+        return try base.usage(descriptor)
+    }
+
+    package func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts {
+        try fail(.inspect)
+        return try base.directoryFacts(path)
+    }
+
+    package var maximumFileSize: Int64 { base.maximumFileSize }
+
+    package var effectiveUser: UInt32 { base.effectiveUser }
+
+    /// Counts a call that only an error can strike.
+    private func fail(_ operation: Operation) throws(Errno) {
+        if case .error(let number) = strike(operation)?.fault { throw Errno(rawValue: number) }
+    }
+
+    private func writeHalf(
+        _ descriptor: CInt,
+        _ offset: Int64,
+        _ first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer
+    ) throws(Errno) -> Int {
+        let half = (first.count + second.count + 1) / 2
+        // Both ends stay inside their buffers: `half` is at most their sum.
+        return try unsafe base.write(
+            descriptor,
+            at: offset,
+            from: UnsafeRawBufferPointer(rebasing: first[..<min(half, first.count)]),
+            UnsafeRawBufferPointer(rebasing: second[..<max(0, half - first.count)])
+        )
+    }
+
+    private func halves(
+        _ first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) -> (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer) {
+        let half = (first.count + second.count + 1) / 2
+        // As in `writeHalf`.
+        return unsafe (
+            UnsafeMutableRawBufferPointer(rebasing: first[..<min(half, first.count)]),
+            UnsafeMutableRawBufferPointer(rebasing: second[..<max(0, half - first.count)])
+        )
+    }
+}

@@ -1,0 +1,124 @@
+package import PressureKit
+import Synchronization
+
+/// A file system that fails on command: wraps another and lets through every call but those a ``Rule`` picks.
+///
+/// The pattern of use is to fail the first call, then the second, and so on until a run comes through without meeting
+/// the fault, and to check after each that nothing was lost. Safe from any thread.
+public final class FaultyFileSystem: Sendable {
+    /// A kind of call.
+    public enum Operation: String, Sendable, CaseIterable {
+        /// Making a file, nameless or not.
+        case open
+        /// Removing a name.
+        case unlink
+        /// Reading from a file.
+        case read
+        /// Writing to a file.
+        case write
+        /// Setting the size of a file.
+        case truncate
+        /// Giving blocks of a file back.
+        case punchHole
+        /// Starting or awaiting write-back.
+        case writeback
+        /// Asking for the free space of the file system.
+        case freeSpace
+        /// Asking for the size of a file, or about a directory.
+        case inspect
+    }
+
+    /// What goes wrong.
+    public enum Fault: Hashable, Sendable {
+        /// The call does nothing and fails with this error number.
+        case error(CInt)
+        /// A read or write does half its work and says so. Nothing is wrong: the system may do that at any time.
+        case short
+        /// A write does half its work and claims all of it.
+        case lyingWrite
+        /// A read gives one bit wrong; which one depends on the number of the call.
+        case bitFlip
+    }
+
+    /// Which calls it happens to. Calls are counted from 1, from the moment the rule is set.
+    public enum Occurrence: Hashable, Sendable {
+        /// The call with this number, and no other.
+        case once(Int)
+        /// The call with this number and all that follow.
+        case from(Int)
+        /// Every call whose number this divides.
+        case every(Int)
+    }
+
+    /// A fault, the calls it applies to, and how often.
+    public struct Rule: Hashable, Sendable {
+        /// What goes wrong.
+        public var fault: Fault
+        /// The calls that are counted; `nil` counts all.
+        public var operation: Operation?
+        /// Which of them it happens to.
+        public var occurrence: Occurrence
+
+        /// Creates a rule.
+        public init(_ fault: Fault, on operation: Operation? = nil, _ occurrence: Occurrence = .from(1)) {
+            self.fault = fault
+            self.operation = operation
+            self.occurrence = occurrence
+        }
+    }
+
+    private struct State {
+        var rule: Rule?
+        var matching = 0
+        var faults = 0
+        var calls: [Operation: Int] = [:]
+    }
+
+    let base: any FileSystem
+    private let state = Mutex(State())
+
+    /// Wraps a disk in memory.
+    public convenience init(wrapping base: InMemoryFileSystem = InMemoryFileSystem()) {
+        self.init(base)
+    }
+
+    /// Wraps any file system.
+    package init(_ base: any FileSystem) { self.base = base }
+
+    /// Sets the rule for the calls that follow, in place of any other; `nil` heals the disk.
+    public func set(_ rule: Rule?) {
+        state.withLock { state in
+            state.rule = rule
+            state.matching = 0
+            state.faults = 0
+        }
+    }
+
+    /// How often the present rule has struck.
+    public var faults: Int { state.withLock { $0.faults } }
+
+    /// How many calls of a kind were made, failed ones included.
+    public func calls(_ operation: Operation) -> Int { state.withLock { $0.calls[operation] ?? 0 } }
+
+    /// Counts a call: the fault that strikes it, with the number of the call, if any does.
+    func strike(_ operation: Operation) -> (fault: Fault, number: Int)? {
+        state.withLock { state in
+            state.calls[operation, default: 0] += 1
+            guard let rule = state.rule, rule.operation.map({ $0 == operation }) ?? true else { return nil }
+            state.matching += 1
+            guard rule.occurrence.includes(state.matching) else { return nil }
+            state.faults += 1
+            return (rule.fault, state.matching)
+        }
+    }
+}
+
+extension FaultyFileSystem.Occurrence {
+    fileprivate func includes(_ number: Int) -> Bool {
+        switch self {
+        case .once(let wanted): number == wanted
+        case .from(let first): number >= first
+        case .every(let period): number % period == 0
+        }
+    }
+}

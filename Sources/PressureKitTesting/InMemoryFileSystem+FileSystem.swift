@@ -1,0 +1,121 @@
+package import PressureKit
+import Synchronization
+package import SystemPackage
+
+extension InMemoryFileSystem: FileSystem {
+    package func openNameless(in directory: String) throws(Errno) -> CInt {
+        try state.withLock { state throws(Errno) in
+            guard state.directories[directory]?.isDirectory == true else { throw .noSuchFileOrDirectory }
+            guard state.supportsNameless else { throw .notSupported }
+            return state.open(SparseFile())
+        }
+    }
+
+    package func openExclusive(_ path: String) throws(Errno) -> CInt {
+        try state.withLock { state throws(Errno) in
+            let directory = path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+            guard state.directories[directory]?.isDirectory == true else { throw .noSuchFileOrDirectory }
+            guard !state.files.values.contains(where: { $0.name == path }) else { throw .fileExists }
+            return state.open(SparseFile(name: path))
+        }
+    }
+
+    package func unlink(_ path: String) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard let found = state.files.first(where: { $0.value.name == path }) else {
+                throw .noSuchFileOrDirectory
+            }
+            state.files[found.key]?.name = nil
+        }
+    }
+
+    package func close(_ descriptor: CInt) { state.withLock { _ = $0.files.removeValue(forKey: descriptor) } }
+
+    package func read(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        try with(descriptor) { _, file in
+            // The file copies at most as many bytes as each buffer holds.
+            let count = unsafe file.read(at: Int(offset), into: first)
+            guard count == first.count else { return count }
+            return unsafe count + file.read(at: Int(offset) + count, into: second)
+        }
+    }
+
+    package func write(
+        _ descriptor: CInt,
+        at offset: Int64,
+        from first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer
+    ) throws(Errno) -> Int {
+        let count = try with(descriptor) { freePages, file in
+            // The file copies as many bytes as each buffer holds, or fewer.
+            let before = file.usedBytes
+            let count = unsafe file.write(first, at: Int(offset), room: freePages)
+            guard count == first.count else { return count }
+            let room = freePages - (file.usedBytes - before) / SparseFile.pageSize
+            return unsafe count + file.write(second, at: Int(offset) + count, room: room)
+        }
+        if count == 0, first.count + second.count > 0 { throw .noSpace }
+        return count
+    }
+
+    package func truncate(_ descriptor: CInt, to size: Int64) throws(Errno) {
+        try with(descriptor) { $1.truncate(to: Int(size)) }
+    }
+
+    package func punchHole(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try with(descriptor) { $1.punch(Int(offset)..<Int(offset + count)) }
+    }
+
+    package func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try with(descriptor) { _, _ in }
+    }
+
+    package func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try with(descriptor) { _, _ in }
+    }
+
+    package func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {
+        try with(descriptor) { freePages, _ in UInt64(freePages * SparseFile.pageSize) }
+    }
+
+    package func usage(_ descriptor: CInt) throws(Errno) -> FileUsage {
+        try with(descriptor) { FileUsage(size: UInt64($1.size), allocated: UInt64($1.usedBytes)) }
+    }
+
+    package func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts {
+        try state.withLock { state throws(Errno) in
+            guard let facts = state.directories[path] else { throw .noSuchFileOrDirectory }
+            return facts
+        }
+    }
+
+    package var maximumFileSize: Int64 { state.withLock { $0.maximumFileSize } }
+
+    package var effectiveUser: UInt32 { 1000 }
+
+    /// Calls `body` with the pages left on the disk and an open file.
+    private func with<Result: Sendable>(
+        _ descriptor: CInt,
+        _ body: (Int, inout SparseFile) -> Result
+    ) throws(Errno) -> Result {
+        try state.withLock { state throws(Errno) in
+            let freePages = max(0, state.capacity - state.usedBytes) / SparseFile.pageSize
+            guard var file = state.files.removeValue(forKey: descriptor) else { throw .badFileDescriptor }
+            defer { state.files[descriptor] = file }
+            return body(freePages, &file)
+        }
+    }
+}
+
+extension InMemoryFileSystem.State {
+    fileprivate mutating func open(_ file: SparseFile) -> CInt {
+        nextDescriptor += 1
+        files[nextDescriptor] = file
+        return nextDescriptor
+    }
+}

@@ -1,0 +1,101 @@
+import PressureKitTesting
+import Synchronization
+import Testing
+
+@testable import PressureKit
+
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): the same numbers for
+/// the same seed, everywhere.
+struct SpillRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Bytes of one kind each, as values come in.
+enum Content: String, CaseIterable, Sendable {
+    case zeros, text, floats, noise, noiseThenText
+
+    /// `count` bytes, the same for the same seed.
+    func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+        var random = SpillRandom(seed: seed)
+        switch self {
+        case .zeros: return [UInt8](repeating: 0, count: count)
+        case .text:
+            let words = ["pressure ", "relief ", "the ", "of ", "memory ", "cache ", "spill ", "restore ", "a ", "\n"]
+            var bytes: [UInt8] = []
+            while bytes.count < count { bytes += words.randomElement(using: &random)!.utf8 }
+            return Array(bytes.prefix(count))
+        case .floats:
+            // Full 52-bit mantissas under a few exponents: what deflate earns little on.
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                let value = Double.random(in: 1..<2, using: &random)
+                // The value's bytes are copied at once.
+                unsafe withUnsafeBytes(of: value) { unsafe bytes += $0 }
+            }
+            return Array(bytes.prefix(count))
+        case .noise:
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(count + 8)
+            // As above.
+            while bytes.count < count { unsafe withUnsafeBytes(of: random.next()) { unsafe bytes += $0 } }
+            return Array(bytes.prefix(count))
+        case .noiseThenText:
+            let half = count / 2
+            return Content.noise.bytes(half, seed: seed) + Content.text.bytes(count - half, seed: seed)
+        }
+    }
+}
+
+/// A segment file with an encoder and a decoder for the test's own thread.
+final class SpillFixture: Sendable {
+    let file: SegmentFile
+    let encoder: ChunkEncoder
+    let decoder: ChunkDecoder
+
+    init(
+        _ fileSystem: any FileSystem,
+        limits: SpillLimits = SpillLimits(freeSpaceFloor: .zero),
+        frames: Int = 64
+    ) throws {
+        let directory = try SpillDirectory.choose(
+            option: "/var/tmp",
+            environment: [:],
+            fileSystem: fileSystem,
+            allowsRAM: false
+        )
+        file = try SegmentFile(directory: directory, fileSystem: fileSystem, limits: limits)
+        file.reserve(frames: frames)
+        encoder = try ChunkEncoder()
+        decoder = try ChunkDecoder()
+    }
+
+    func write(
+        _ bytes: [UInt8],
+        _ choice: CompressionChoice = .adaptive,
+        verify: Bool = true
+    ) throws -> SpillRecord {
+        // The array's bytes are only used for the length of the call.
+        try unsafe bytes.withUnsafeBytes { plain in
+            try unsafe file.write(plain, with: encoder, compress: choice, verify: verify)
+        }
+    }
+
+    func read(_ record: SpillRecord) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0xAA, count: Int(record.plainLength))
+        // As in `write`.
+        try unsafe bytes.withUnsafeMutableBytes { plain in
+            try unsafe file.read(record, into: plain, with: decoder)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,47 @@
+import PressureKit
+import PressureKitTesting
+import Testing
+
+/// A manager that spills to memory, watches nothing, and copies on the relief thread alone.
+func makeManager(
+    fileSystem: (any FileSystem)? = nil,
+    workers: Int = 1,
+    configure: (inout PressureConfiguration) -> Void = { _ in }
+) throws -> PressureManager {
+    var configuration = PressureConfiguration()
+    configuration.sources = []
+    configuration.workers = workers
+    configuration.spillDirectory = "/var/tmp"
+    configuration.freeSpaceFloor = .zero
+    if let fileSystem { configuration.fileSystem = fileSystem }
+    configure(&configuration)
+    return try PressureManager(configuration: configuration)
+}
+
+/// A controller in a manager's tree.
+func addController(_ identifier: String, to parent: PressureController) throws -> PressureController {
+    let controller = PressureController(identifier)
+    try parent.addChild(controller)
+    return controller
+}
+
+/// Random numbers that are the same for the same seed (SplitMix64, Steele et al., OOPSLA 2014).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// Bytes of which about `entropy` of each byte is random: 0 compresses to nothing, 1 not at all.
+func makeBytes(_ count: Int, seed: UInt64, randomBits: Int = 3) -> [UInt8] {
+    var generator = SeededGenerator(seed: seed)
+    return (0..<count).map { _ in UInt8.random(in: 0..<UInt8(clamping: 1 << randomBits), using: &generator) }
+}
