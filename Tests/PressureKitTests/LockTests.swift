@@ -4,13 +4,14 @@ import Testing
 @Suite struct LockTests {
     /// Under ThreadSanitizer this also shows that the sanitizer sees the lock.
     @Test func oneHolderAtATime() async {
-        let count = Lock(0)
+        final class Counter: Sendable { let count = Lock(0) }
+        let counter = Counter()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
-                group.addTask { for _ in 0..<10_000 { count.withLock { $0 += 1 } } }
+                group.addTask { for _ in 0..<10_000 { counter.count.withLock { $0 += 1 } } }
             }
         }
-        #expect(count.withLock { $0 } == 40_000)
+        #expect(counter.count.withLock { $0 } == 40_000)
     }
 
     @Test func anErrorPassesThroughAndTheLockIsGivenBack() {
