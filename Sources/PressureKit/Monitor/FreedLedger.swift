@@ -9,7 +9,7 @@ struct FreedLedger: Sendable {
     }
 
     private static let capacity = 8
-    /// In the order of time, oldest first.
+    /// In the order they were noted, which is about that of time.
     private var entries = InlineArray<8, Entry>(repeating: Entry(at: MonotonicInstant(nanoseconds: 0), bytes: 0))
     private var count = 0
 
@@ -18,15 +18,11 @@ struct FreedLedger: Sendable {
         guard bytes > .zero else { return }
         if count == Self.capacity {
             entries[1].bytes = entries[0].bytes.addingClamped(entries[1].bytes)
+            entries[1].at = max(entries[0].at, entries[1].at)
             for index in 1..<count { entries[index - 1] = entries[index] }
             count -= 1
         }
-        var place = count
-        while place > 0, entries[place - 1].at > instant {
-            entries[place] = entries[place - 1]
-            place -= 1
-        }
-        entries[place] = Entry(at: instant, bytes: bytes.bytes)
+        entries[count] = Entry(at: instant, bytes: bytes.bytes)
         count += 1
     }
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Watches the sources on a thread of its own and says when the level changes or memory should be freed.
 ///
 /// The thread is the library's, not the cooperative pool's: that pool may be full exactly when memory is short. All
@@ -9,10 +7,10 @@ package final class PressureMonitor: Sendable {
     private let clock: any MonotonicClock
     private let deliver: @Sendable (PressureDecision) -> Void
     /// One slot a source. Held for the length of a step, so that steps do not overlap.
-    private let readings: Mutex<[SignalReading?]>
-    private let classifier: Mutex<PressureClassifier>
+    private let readings: Lock<[SignalReading?]>
+    private let classifier: Lock<PressureClassifier>
     /// What the running thread waits on; `nil` while stopped.
-    private let running = Mutex<EventLoop?>(nil)
+    private let running = Lock<EventLoop?>(nil)
 
     /// Creates a monitor at level normal. Nothing is watched before `start()`.
     ///
@@ -31,8 +29,8 @@ package final class PressureMonitor: Sendable {
         self.sources = sources
         self.clock = clock
         self.deliver = deliver
-        readings = Mutex(Array(repeating: nil, count: sources.count))
-        classifier = Mutex(PressureClassifier(thresholds: thresholds, timings: timings, sources: sources.count))
+        readings = Lock(Array(repeating: nil, count: sources.count))
+        classifier = Lock(PressureClassifier(thresholds: thresholds, timings: timings, sources: sources.count))
     }
 
     deinit { stop() }

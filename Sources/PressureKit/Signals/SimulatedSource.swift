@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A pressure signal that says what it is told to, for tests, demonstrations and tools.
 ///
 /// It takes the same way through the monitor as a real one: bands, dwell and re-notification apply.
@@ -21,12 +19,12 @@ public final class SimulatedSource: Sendable {
 
     /// What the source is called in causes and logs.
     public let name: String
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// Creates a source that demands `level`.
     public init(level: PressureLevel = .normal, name: String = "simulated") {
         self.name = name
-        state = Mutex(State(measure: .demand(level, freeing: nil)))
+        state = Lock(State(measure: .demand(level, freeing: nil)))
     }
 
     /// Demands a level, until the next call. Does not block.

@@ -1,13 +1,12 @@
 import CAllocationCounter
 import PressureKit
 import PressureKitTesting
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PressureMonitorTests {
     /// What a monitor delivered.
     private final class Record: Sendable {
-        private let decisions = Mutex<[PressureDecision]>([])
+        private let decisions = Lock<[PressureDecision]>([])
         private let loop: EventLoop
 
         init() throws { loop = try EventLoop() }
@@ -57,8 +56,8 @@ import Testing
     @Test func aDeliveryMayCallTheMonitor() throws {
         let clock = ManualClock()
         let source = SimulatedSource(level: .critical)
-        let box = Mutex<PressureMonitor?>(nil)
-        let levels = Mutex<[PressureLevel]>([])
+        let box = Lock<PressureMonitor?>(nil)
+        let levels = Lock<[PressureLevel]>([])
         let monitor = try PressureMonitor(sources: [source], clock: clock) { decision in
             let monitor = box.withLock { $0! }
             monitor.noteFreed(.mebibytes(1))
@@ -142,6 +141,25 @@ import Testing
         try monitor.start()
         #expect(record.wait(for: 2).last?.level == .critical)
         monitor.stop()
+    }
+
+    @Test func everySourceIsAttachedOnceAndDetachedFromTheSameLoop() throws {
+        final class Ledger: SignalSource {
+            let name = "ledger"
+            let loops = Lock<[(loop: EventLoop, attached: Bool)]>([])
+            func sample(at now: MonotonicInstant) -> SignalReading? { nil }
+            func attach(to loop: EventLoop) { loops.withLock { $0.append((loop, true)) } }
+            func detach(from loop: EventLoop) { loops.withLock { $0.append((loop, false)) } }
+        }
+        let ledger = Ledger()
+        let monitor = try PressureMonitor(sources: [ledger]) { _ in }
+        try monitor.start()
+        try monitor.start()
+        monitor.stop()
+        monitor.stop()
+        let calls = ledger.loops.withLock { $0 }
+        #expect(calls.map(\.attached) == [true, false])
+        #expect(calls.first?.loop === calls.last?.loop)
     }
 
     /// The thread borrows the monitor for the length of a step.

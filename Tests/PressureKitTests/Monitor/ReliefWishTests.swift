@@ -128,13 +128,21 @@ import Testing
         #expect(bench.settle(after: .milliseconds(1), available: 190)?.relief?.bytes == .mebibytes(60))
     }
 
-    @Test func ofTwoSourcesTheLargerGoalCounts() {
-        var bench = ClassifierBench(sources: 2)
-        bench.step(nil, ClassifierBench.headroom(190, at: bench.now))
-        let now = bench.now + .milliseconds(100)
-        let demand = ClassifierBench.demand(.warning, freeing: .mebibytes(10), at: now)
-        let decision = bench.step(after: .milliseconds(100), demand, ClassifierBench.headroom(190, at: now))
-        #expect(decision?.relief?.bytes == .mebibytes(60))
+    @Test(arguments: [(10, 60), (80, 80)])
+    func ofTwoSourcesTheLargerGoalCounts(demanded: Int, wanted: Int) {
+        for demandComesFirst in [true, false] {
+            var bench = ClassifierBench(sources: 2)
+            bench.step(ClassifierBench.headroom(190, at: bench.now), ClassifierBench.headroom(190, at: bench.now))
+            let now = bench.now + .milliseconds(100)
+            let demand = ClassifierBench.demand(.warning, freeing: .mebibytes(demanded), at: now)
+            let headroom = ClassifierBench.headroom(190, at: now)
+            let decision = bench.step(
+                after: .milliseconds(100),
+                demandComesFirst ? demand : headroom,
+                demandComesFirst ? headroom : demand
+            )
+            #expect(decision?.relief?.bytes == .mebibytes(wanted))
+        }
     }
 
     @Test func aDemandWithoutANumberLeavesTheAmountOpen() {

@@ -118,8 +118,8 @@ import Testing
         "MemTotal: -1 kB", "MemTotal: 0 kB", "MemTotal: 0x10 kB", "MemTotal: 1.5 kB", "MemTotal: 1 kB B",
         "memtotal: 1 kB",
         " MemTotal: 1 kB", "MemTotal : 1 kB", "MemFree: 1 kB\n",
-        // 2^64 and more, 2^63 bytes, one more than 1 EiB: no machine's memory.
-        "MemTotal: 18446744073709551616 kB", "MemTotal: 99999999999999999999999999999999 kB",
+        // 2^64 + 1 and more, 2^63 bytes, one more than 1 EiB: no machine's memory.
+        "MemTotal: 18446744073709551617 kB", "MemTotal: 99999999999999999999999999999999 kB",
         "MemTotal: 9007199254740992 kB", "MemTotal: 1125899906842625 kB",
     ])
     func withoutAWholeTotalThereIsNoReading(_ text: String) {
