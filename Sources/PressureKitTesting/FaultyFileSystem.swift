@@ -75,7 +75,7 @@ public final class FaultyFileSystem: Sendable {
     }
 
     let base: any FileSystem
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Wraps a disk in memory.
     public convenience init(wrapping base: InMemoryFileSystem = InMemoryFileSystem()) {

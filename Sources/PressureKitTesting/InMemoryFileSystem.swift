@@ -18,13 +18,13 @@ public final class InMemoryFileSystem: Sendable {
         var usedBytes: Int { files.values.reduce(0) { $0 + $1.usedBytes } }
     }
 
-    let state: Mutex<State>
+    let state: Lock<State>
 
     /// An empty disk with two directories: `/var/tmp`, on a disk called `vda1`, and `/dev/shm`, on tmpfs.
     public init(capacity: ByteCount = .gibibytes(1)) {
         let disk = DirectoryFacts(isDirectory: true, owner: 0, permissions: 0o1777, magic: 0xEF53, device: "vda1")
         let memory = DirectoryFacts(isDirectory: true, owner: 0, permissions: 0o1777, magic: 0x0102_1994, device: nil)
-        state = Mutex(State(capacity: capacity.bytes, directories: ["/var/tmp": disk, "/dev/shm": memory]))
+        state = Lock(State(capacity: capacity.bytes, directories: ["/var/tmp": disk, "/dev/shm": memory]))
     }
 
     /// The size of the disk. May be set below what is in use: the disk is full then.

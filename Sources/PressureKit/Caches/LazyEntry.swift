@@ -4,10 +4,10 @@ public import Synchronization
 /// The engine room of ``LazyCache``: readers on the fast path, and the one thread that makes the value on the slow one.
 @usableFromInline
 final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
-    // Sendable: as its superclass; `spares` is behind a Mutex.
+    // Sendable: as its superclass; `spares` is behind a Lock.
 
     let loader: (@Sendable () throws -> Value)?
-    private let spares = Mutex<[Slot<Value>]>([])
+    private let spares = Lock<[Slot<Value>]>([])
     /// The thread that is in `set`, `update` or `invalidate`; 0 when there is none.
     let writer = Atomic<UInt>(0)
 

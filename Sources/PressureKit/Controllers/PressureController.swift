@@ -27,12 +27,12 @@ public final class PressureController: Sendable {
 
     /// Held while links of several controllers change or a whole tree is read, so that it is seen in one piece.
     /// Before any controller's own lock; no hook is called with it.
-    static let hierarchy = Mutex<Void>(())
+    static let hierarchy = Lock<Void>(())
 
     /// The restoration identifier: unique among siblings, not empty, without a slash.
     public let identifier: String
 
-    let state = Mutex(State())
+    let state = Lock(State())
 
     /// Creates a controller in no tree.
     public init(_ identifier: String) { self.identifier = identifier }

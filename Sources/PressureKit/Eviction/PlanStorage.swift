@@ -3,7 +3,7 @@
 /// Grows when caches are registered, never during a relief.
 @safe
 package final class PlanStorage: @unchecked Sendable {
-    // Sendable and safe: whoever has taken it out of its Mutex is the only one to touch it, and every buffer has
+    // Sendable and safe: whoever has taken it out of its Lock is the only one to touch it, and every buffer has
     // `capacity` elements.
 
     /// A value that could leave memory: where it is. The entry is retained while it is listed.

@@ -12,9 +12,9 @@ final class ReliefEngine: Sendable {
     private let footprint: ProcessFootprint
     private let crew: CopyCrew
     private let probe: AllocationProbe?
-    private let backoff = Mutex(SpillBackoff())
+    private let backoff = Lock(SpillBackoff())
     /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
-    private let storage = Mutex<(idle: PlanStorage?, wanted: Int)>((PlanStorage(), 0))
+    private let storage = Lock<(idle: PlanStorage?, wanted: Int)>((PlanStorage(), 0))
 
     /// Opens the spill file and reserves what reliefs will need. Blocks briefly.
     init(_ configuration: PressureConfiguration) throws(PressureError) {

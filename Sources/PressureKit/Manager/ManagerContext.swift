@@ -10,10 +10,10 @@ final class ManagerContext: Sendable {
     let logger: Logger
     let events = EventHub()
     private let ledger: FrameLedger
-    private let managerDelegate = Mutex(WeakDelegate())
+    private let managerDelegate = Lock(WeakDelegate())
     private let entryCount = Atomic<Int>(0)
 
-    private let observer = Mutex<(@Sendable (EvictionReport) -> Void)?>(nil)
+    private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
 
     /// Told of every report before anybody else: how the monitor learns what came back.
     var onReport: (@Sendable (EvictionReport) -> Void)? {

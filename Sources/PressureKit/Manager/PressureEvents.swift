@@ -71,7 +71,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func deliver(_ event: PressureEvent) { change { $0.push(event) } }
 
@@ -114,7 +114,7 @@ final class Mailbox: Sendable {
 final class EventHub: Sendable {
     private struct Subscriber { weak var mailbox: Mailbox? }
 
-    private let subscribers = Mutex<[Subscriber]>([])
+    private let subscribers = Lock<[Subscriber]>([])
 
     deinit { finish() }
 

@@ -26,7 +26,7 @@ public final class PressureManager: Sendable {
     private let relief: ReliefThread
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
-    private let visibleBefore = Mutex<[CacheEntry]>([])
+    private let visibleBefore = Lock<[CacheEntry]>([])
 
     /// Creates a manager. Blocks briefly on the file system.
     ///

@@ -8,7 +8,7 @@ final class DecoderPool: Sendable {
     /// Decoders kept for reuse: more than a machine's readers use at once is more than it pays to keep.
     private static let kept = 8
 
-    private let spare = Mutex<[ChunkDecoder]>([])
+    private let spare = Lock<[ChunkDecoder]>([])
 
     /// A decoder of one's own, new if all are in use.
     ///

@@ -36,9 +36,9 @@ package final class SegmentFile: Sendable {
     let fileSystem: any FileSystem
     let descriptor: CInt
     let limits: SpillLimits
-    let state: Mutex<State>
+    let state: Lock<State>
     /// Held while the tail is cut off, and passed through by writers whose extent lies where it is being cut.
-    let tail = Mutex(())
+    let tail = Lock(())
 
     /// Opens a new file in `directory`. Blocks, allocates.
     ///
@@ -57,7 +57,7 @@ package final class SegmentFile: Sendable {
         self.limits = limits
         let bytes = min(Int64(limits.maximumBytes?.bytes ?? .max), fileSystem.maximumFileSize)
         let units = UInt32(clamping: bytes / Int64(ExtentAllocator.unitSize))
-        state = Mutex(State(allocator: ExtentAllocator(limit: units)))
+        state = Lock(State(allocator: ExtentAllocator(limit: units)))
     }
 
     deinit { fileSystem.close(descriptor) }

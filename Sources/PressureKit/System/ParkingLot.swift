@@ -27,7 +27,7 @@ package enum ParkingLot {
     }
 
     private final class Bucket: Sendable {
-        let parked = Mutex<[Parked]>([])
+        let parked = Lock<[Parked]>([])
     }
 
     private static let buckets = (0..<64).map { _ in Bucket() }

@@ -40,8 +40,11 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Bytes of which about `entropy` of each byte is random: 0 compresses to nothing, 1 not at all.
+/// Seeded bytes, `randomBits` of each of them random: 0 compresses to almost nothing, 8 not at all.
 func makeBytes(_ count: Int, seed: UInt64, randomBits: Int = 3) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
-    return (0..<count).map { _ in UInt8.random(in: 0..<UInt8(clamping: 1 << randomBits), using: &generator) }
+    let mask = UInt64(truncatingIfNeeded: (1 << randomBits) - 1) &* 0x0101_0101_0101_0101
+    let words = (0..<(count + 7) / 8).map { _ in generator.next() & mask }
+    // A copy of the words' memory, cut to length.
+    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
 }
