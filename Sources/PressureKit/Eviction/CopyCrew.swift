@@ -27,7 +27,7 @@ final class CopyCrew: Sendable {
         let file: SegmentFile
         let compression: CompressionChoice
         let clock: any MonotonicClock
-        let probe: AllocationProbe?
+        let probe: AllocationProbe
     }
 
     private let tools: Tools
@@ -41,7 +41,7 @@ final class CopyCrew: Sendable {
         file: SegmentFile,
         compression: CompressionChoice,
         clock: any MonotonicClock,
-        probe: AllocationProbe?
+        probe: @escaping AllocationProbe
     ) throws(PressureError) {
         tools = Tools(file: file, compression: compression, clock: clock, probe: probe)
         leadersEncoder = try ChunkEncoder()
@@ -98,12 +98,10 @@ extension CopyCrew.Tools {
     /// A helper's life.
     fileprivate func help(with encoder: ChunkEncoder) {
         while let unit = nextUnit() {
-            let before = probe?() ?? 0
+            let before = probe()
             copy(unit, with: encoder)
-            if let probe {
-                let made = probe() - before
-                state.withLock { $0.helpersAllocations += made }
-            }
+            let made = probe() - before
+            if made != 0 { state.withLock { $0.helpersAllocations += made } }
         }
     }
 

@@ -11,7 +11,8 @@ final class ReliefEngine: Sendable {
     private let clock: any MonotonicClock
     private let footprint: ProcessFootprint
     private let crew: CopyCrew
-    private let probe: AllocationProbe?
+    private let probe: AllocationProbe
+    private let isProbed: Bool
     private let backoff = Lock(SpillBackoff())
     /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
     private let storage = Lock<(idle: PlanStorage?, wanted: Int)>((PlanStorage(), 0))
@@ -36,14 +37,15 @@ final class ReliefEngine: Sendable {
         isMemoryBacked = directory.isMemoryBacked
         policy = configuration.policy
         clock = configuration.clock
-        probe = configuration.allocationProbe
+        probe = configuration.allocationProbe ?? { 0 }
+        isProbed = configuration.allocationProbe != nil
         footprint = try ProcessFootprint()
         crew = try CopyCrew(
             workers: configuration.workers ?? Int(pk_usable_cpus()),
             file: file,
             compression: configuration.compression,
             clock: configuration.clock,
-            probe: configuration.allocationProbe
+            probe: configuration.allocationProbe ?? { 0 }
         )
     }
 
@@ -89,7 +91,7 @@ final class ReliefEngine: Sendable {
 
     /// Plans and carries out one round towards an amount in total. Allocates nothing.
     func round(_ progress: inout Progress, root: PressureController, amount: ReliefAmount) {
-        let allocationsBefore = probe?() ?? 0
+        let allocationsBefore = probe()
         let freedBefore = progress.freed
         let start = clock.now()
         let storage = progress.storage
@@ -122,7 +124,7 @@ final class ReliefEngine: Sendable {
         progress.phases.spill += clock.now() - released
         // Everything was tried, or nothing went: what is left is in use or cannot be written.
         progress.isExhausted = goal == nil || progress.freed == freedBefore
-        if let probe { progress.allocations += probe() - allocationsBefore }
+        progress.allocations += probe() - allocationsBefore
     }
 
     /// Releases the victims that need no copy, which the plan puts first; returns where the others begin.
@@ -225,7 +227,7 @@ final class ReliefEngine: Sendable {
         }
         report.returned = ByteCount(bytes: returned)
         report.phases = progress.phases
-        report.allocations = probe == nil ? nil : progress.allocations
+        report.allocations = isProbed ? progress.allocations : nil
         report.fill(from: progress.storage, isMemoryBacked: isMemoryBacked)
         progress.storage.clear()
         storage.withLock { storage in
