@@ -65,7 +65,7 @@ import Testing
                 case 0 where live.count < 20:
                     let chunk = Int.random(in: chunks.indices, using: &random)
                     do {
-                        let record = try chunks[chunk].withUnsafeBytes { plain in
+                        let record = try unsafe chunks[chunk].withUnsafeBytes { plain in
                             try unsafe file.write(plain, with: encoder)
                         }
                         live.append((record, chunk))
@@ -74,7 +74,7 @@ import Testing
                     guard let (record, chunk) = live.randomElement(using: &random) else { continue }
                     var bytes = [UInt8](repeating: 0, count: Int(record.plainLength))
                     do {
-                        try bytes.withUnsafeMutableBytes { plain in
+                        try unsafe bytes.withUnsafeMutableBytes { plain in
                             try unsafe file.read(record, into: plain, with: decoder)
                         }
                         if bytes != chunks[chunk] { wrong.add(1, ordering: .relaxed) }
