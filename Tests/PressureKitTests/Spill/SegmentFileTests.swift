@@ -19,11 +19,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (0, 0, []), (1, 1, [0..<1]), (262_144, 1, [0..<262_144]),
-        (262_145, 2, [0..<262_144, 262_144..<262_145]),
-        (600_000, 3, [0..<262_144, 262_144..<524_288, 524_288..<600_000]),
-    ] as [(Int, Int, [Range<Int>])])
+    @Test(
+        arguments: [
+            (0, 0, []), (1, 1, [0..<1]), (262_144, 1, [0..<262_144]),
+            (262_145, 2, [0..<262_144, 262_144..<262_145]),
+            (600_000, 3, [0..<262_144, 262_144..<524_288, 524_288..<600_000]),
+        ] as [(Int, Int, [Range<Int>])]
+    )
     func aValueIsCutIntoChunks(_ bytes: Int, _ count: Int, _ ranges: [Range<Int>]) {
         #expect(SegmentFile.chunkCount(forByteCount: bytes) == count)
         #expect((0..<count).map { SegmentFile.chunkRange($0, ofByteCount: bytes) } == ranges)
