@@ -45,9 +45,12 @@ final class CopyCrew: Sendable {
     ) throws(PressureError) {
         tools = Tools(file: file, compression: compression, clock: clock, probe: probe)
         leadersEncoder = try ChunkEncoder()
+        let decoder = try ChunkDecoder()
+        try file.rehearse(leadersEncoder, decoder)
         // A thread that was started before another could not be is ended by deinit.
         for number in 1..<max(1, workers) {
             let encoder = try ChunkEncoder()
+            try file.rehearse(encoder, decoder)
             try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder) }
         }
     }
@@ -88,6 +91,17 @@ final class CopyCrew: Sendable {
             state.storage = nil
             return state.helpersAllocations
         }
+    }
+}
+
+extension SegmentFile {
+    /// Rehearses as the manager does: a disk that is full now may have room later, and is no reason not to start.
+    fileprivate func rehearse(_ encoder: ChunkEncoder, _ decoder: ChunkDecoder) throws(PressureError) {
+        do throws(SpillFailure) {
+            try rehearse(with: encoder, decoder)
+        } catch where !error.isDiskFull {
+            throw error.pressureError()
+        } catch {}
     }
 }
 

@@ -49,6 +49,22 @@ final class ReliefEngine: Sendable {
         )
     }
 
+    /// Evicts two small values of its own, so that what the Swift runtime builds on first use is there before memory is
+    /// short.
+    func rehearse() {
+        let root = PressureController("rehearsal")
+        _ = root.cache("written", initialValue: [UInt8](repeating: 1, count: 64))
+        let dropped = root.cache("dropped") { [UInt8](repeating: 2, count: 64) }
+        try? dropped.loadIfNeeded()
+        reserve(entries: 2)
+        var progress = begin()
+        round(&progress, root: root, amount: .everything)
+        var report = EvictionReport(
+            cause: PressureCause(origin: .request, source: "rehearsal", levelBefore: .normal, levelAfter: .normal)
+        )
+        end(&progress, report: &report)
+    }
+
     /// Makes room for plans over `count` caches. Allocates; from any thread.
     func reserve(entries count: Int) {
         storage.withLock { storage in

@@ -39,6 +39,7 @@ public final class PressureManager: Sendable {
     ) throws(PressureError) {
         try configuration.validate()
         let engine = try ReliefEngine(configuration)
+        engine.rehearse()
         let context = ManagerContext(engine: engine, clock: configuration.clock, logger: logger)
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
