@@ -33,3 +33,27 @@ struct TraceKeys: Sendable {
         guard numbers.count > 1 else { throw ContentError(description: "The trace \(path) has no keys.") }
     }
 }
+
+extension TraceKeys {
+    /// The traces that a scenario's steps name, by the name they have there.
+    ///
+    /// - Throws: ``ContentError`` when one cannot be read.
+    static func all(of scenario: Scenario, file: String) throws(ContentError) -> [String: TraceKeys] {
+        var traces: [String: TraceKeys] = [:]
+        for name in names(in: scenario.timeline) where traces[name] == nil {
+            traces[name] = try TraceKeys(path: ScenarioPaths.resolve(name, from: file))
+        }
+        return traces
+    }
+
+    private static func names(in steps: [Step]) -> [String] {
+        steps.flatMap { step -> [String] in
+            switch step.action {
+            case .access(let spec), .update(let spec), .browse(let spec):
+                if case .trace(let name) = spec.pattern { [name] } else { [] }
+            case .together(let steps): names(in: steps)
+            default: []
+            }
+        }
+    }
+}

@@ -6,6 +6,9 @@ enum ProcessMemory {
     /// `VmRSS` of `/proc/self/status`: the process's memory that is in RAM.
     static var resident: ByteCount { field("VmRSS", of: "/proc/self/status") ?? .zero }
 
+    /// `VmHWM`: the most that ever was.
+    static var peak: ByteCount { field("VmHWM", of: "/proc/self/status") ?? .zero }
+
     /// `MemAvailable` of `/proc/meminfo`.
     static var available: ByteCount? { field("MemAvailable", of: "/proc/meminfo") }
 

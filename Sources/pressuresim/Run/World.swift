@@ -87,12 +87,12 @@ private struct WorldBuilder {
                     byteCount: sizes[index],
                     seed: scenario.seed &+ stream
                 )
-                caches.append(
+                let cache: any SimulatedCache =
                     switch spec.storage {
                     case .pages: try HeldCache<PageBuffer>(name, at: node, recipe: recipe, loader: loader)
                     case .array: try HeldCache<[UInt8]>(name, at: node, recipe: recipe, loader: loader)
                     }
-                )
+                caches.append(cache)
                 progress(caches.count)
             }
         }

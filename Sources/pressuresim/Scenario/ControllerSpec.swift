@@ -61,4 +61,14 @@ enum Numbering {
             return name + "-" + String(repeating: "0", count: width - digits.count) + digits
         }
     }
+
+    /// A path with the numbers of its components replaced by `*`: what the many have in common.
+    static func kind(of path: String) -> String {
+        path.split(separator: "/").map { component -> String in
+            guard let dash = component.lastIndex(of: "-") else { return String(component) }
+            let number = component[component.index(after: dash)...]
+            guard !number.isEmpty, number.allSatisfy(\.isNumber) else { return String(component) }
+            return component[...dash] + "*"
+        }.joined(separator: "/")
+    }
 }

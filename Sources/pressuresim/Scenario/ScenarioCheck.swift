@@ -106,7 +106,7 @@ struct ScenarioCheck {
         // Alike paths differ in their digits; one of each kind is enough to choose from.
         var kinds: [String] = []
         for path in paths {
-            let kind = Self.kind(of: path)
+            let kind = Numbering.kind(of: path)
             if !kinds.contains(kind) { kinds.append(kind) }
             if kinds.count == 12 { break }
         }
@@ -116,16 +116,6 @@ struct ScenarioCheck {
             allowed: kinds.isEmpty ? "nothing: there is no \(noun)" : kinds.joined(separator: ", "),
             suggestion: Spelling.nearest(to: glob.value.description, among: kinds)
         )
-    }
-
-    /// The path with the numbers of its components replaced by `*`.
-    private static func kind(of path: String) -> String {
-        path.split(separator: "/").map { component -> String in
-            guard let dash = component.lastIndex(of: "-"), dash < component.index(before: component.endIndex),
-                component[component.index(after: dash)...].allSatisfy(\.isNumber)
-            else { return String(component) }
-            return component[...dash] + "*"
-        }.joined(separator: "/")
     }
 
     private func checkTrace(_ spec: AccessSpec) {
