@@ -58,14 +58,15 @@ struct Account {
     private func lines(_ relief: ReliefRecord) -> [String] {
         let indent = "            "
         var lines = [style.dim("\(indent)why: \(relief.cause)")]
-        for group in relief.evicted.prefix(Self.fewest) {
-            var line = "\(indent)\(group.disposition) \(Quantities.count(group.values)) of \(group.path): "
-            line += Quantities.bytes(Double(group.bytes))
-            if group.storedBytes > 0 { line += " in \(Quantities.bytes(Double(group.storedBytes))) on disk" }
-            lines.append(line)
-        }
-        if relief.evicted.count > Self.fewest {
-            lines.append("\(indent)and \(relief.evicted.count - Self.fewest) more kinds")
+        for disposition in EvictionReport.Disposition.allCases {
+            let groups = relief.evicted.filter { $0.disposition == disposition.rawValue }
+            guard !groups.isEmpty else { continue }
+            let bytes = Quantities.bytes(Double(groups.reduce(0) { $0 + $1.bytes }))
+            let stored = groups.reduce(0) { $0 + $1.storedBytes }
+            let disk = stored > 0 ? " in \(Quantities.bytes(Double(stored))) on disk" : ""
+            var names = groups.prefix(Self.fewest).map { "\(Quantities.count($0.values)) of \($0.path)" }
+            if groups.count > names.count { names.append("and \(groups.count - names.count) more kinds") }
+            lines.append("\(indent)\(disposition) \(bytes)\(disk): \(names.joined(separator: ", "))")
         }
         if relief.claimedBytes > 0 {
             let share = Double(relief.returnedBytes) / Double(relief.claimedBytes)
@@ -145,9 +146,9 @@ struct Account {
 
     private var verdict: String {
         let lost = Int(figures[.lost] ?? 0)
-        let verified = Quantities.count(record.tally.verified, "value")
+        let verified = Quantities.count(record.verifiedAtEnd, "value")
         let broken = outcomes.count { !$0.holds }
-        let text = "\(verified) compared byte for byte with their sources: lost = \(Quantities.count(lost))."
+        let text = "\(verified) compared byte for byte with the source at the end: lost = \(Quantities.count(lost))."
         let rest = outcomes.isEmpty ? "" : broken == 0
             ? " All \(outcomes.count) expectations hold."
             : " \(Quantities.count(broken, "expectation")) of \(outcomes.count) failed."

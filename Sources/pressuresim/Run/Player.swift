@@ -176,7 +176,7 @@ final class Player: Sendable {
     }
 
     /// Reads every value back and compares it with its source.
-    func verify() throws -> String {
+    func verifyAll() throws -> AccessTally {
         let total = AccessTotal()
         let caches = world.caches
         world.loadersAct.isSet = false
@@ -191,6 +191,11 @@ final class Player: Sendable {
         }
         let tally = total.tally
         log.change { $0.tally.add(tally) }
+        return tally
+    }
+
+    private func verify() throws -> String {
+        let tally = try verifyAll()
         let lost = tally.losses.isEmpty ? "" : ", \(Quantities.count(tally.losses.count)) LOST"
         return "\(Quantities.count(tally.verified, "value")) compared byte for byte\(lost)"
     }

@@ -34,7 +34,7 @@ enum ProcessMemory {
     static func field(_ name: String, of path: String) -> ByteCount? {
         guard let text = text(path) else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("\(name):") {
-            let number = line.dropFirst(name.count + 1).split(separator: " ").first
+            let number = line.dropFirst(name.count + 1).split(whereSeparator: \.isWhitespace).first
             return number.flatMap { Int($0) }.map(ByteCount.kibibytes)
         }
         return nil

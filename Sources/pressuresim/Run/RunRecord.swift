@@ -37,7 +37,9 @@ struct RunRecord: Sendable {
     var filled = ByteCount.zero
     /// Time from the first step to the end of the last; the final verification follows it.
     var duration = Duration.zero
-    /// How long the final verification took.
+    /// How many values the final verification compared.
+    var verifiedAtEnd = 0
+    /// How long it took.
     var verification = Duration.zero
     /// Why the timeline was left early; nil when it was played to its end.
     var interruption: String?

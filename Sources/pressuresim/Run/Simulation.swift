@@ -75,9 +75,10 @@ struct Simulation: Sendable {
         try player.play()
         progress.begin("verifying every value")
         let start = SystemClock().now()
-        _ = try player.verify()
+        let tally = try player.verifyAll()
         player.noteSpillFile()
         log.change { record in
+            record.verifiedAtEnd = tally.verified
             record.verification = SystemClock().now() - start
             record.residentAtEnd = ProcessMemory.resident
             record.residentPeak = ProcessMemory.peak

@@ -8,7 +8,7 @@ extension Step {
         case .update(let spec): "update \(spec.title)"
         case .browse(let spec): "browse \(spec.title)"
         case .warning(let spec):
-            "warning \(spec.level)" + (spec.freeing.map { ", freeing \($0)" } ?? "")
+            (spec.level == .critical ? "critical warning" : "warning") + (spec.freeing.map { ", freeing \($0)" } ?? "")
         case .background: "background"
         case .foreground: "foreground"
         case .show(let glob): "show \(glob.value)"
