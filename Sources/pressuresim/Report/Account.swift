@@ -64,7 +64,7 @@ struct Account {
             let bytes = Quantities.bytes(Double(groups.reduce(0) { $0 + $1.bytes }))
             let stored = groups.reduce(0) { $0 + $1.storedBytes }
             let disk = stored > 0 ? " in \(Quantities.bytes(Double(stored))) on disk" : ""
-            var names = groups.prefix(Self.fewest).map { "\(Quantities.count($0.values)) of \($0.path)" }
+            var names = groups.prefix(Self.fewest).map { "\(Quantities.count($0.values)) \(name($0, in: relief))" }
             if groups.count > names.count { names.append("and \(groups.count - names.count) more kinds") }
             lines.append("\(indent)\(disposition) \(bytes)\(disk): \(names.joined(separator: ", "))")
         }
@@ -80,6 +80,13 @@ struct Account {
             lines.append("\(indent)stayed: \(Quantities.count(skip.values, "value")), \(bytes), \(skip.reason)")
         }
         return lines
+    }
+
+    /// The last part of a group's path, or all of it where that would not tell it from another one.
+    private func name(_ group: ReliefRecord.Group, in relief: ReliefRecord) -> String {
+        func last(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
+        let rivals = relief.evicted.contains { $0.path != group.path && last($0.path) == last(group.path) }
+        return rivals ? group.path : String(last(group.path))
     }
 
     // MARK: Figures

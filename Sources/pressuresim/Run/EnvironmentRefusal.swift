@@ -50,19 +50,14 @@ extension MemorySpec {
 }
 
 extension [Step] {
-    /// The most that `fill` steps hold at the same time.
+    /// The most that `fill` steps hold: each bounds what all of them hold together.
     fileprivate var largestFill: ByteCount {
-        var held = ByteCount.zero
-        var most = ByteCount.zero
-        for step in self {
+        map { step -> ByteCount in
             switch step.action {
-            case .fill(let spec): held += spec.atMost
-            case .release: held = .zero
-            case .together(let steps): held += steps.largestFill
-            default: break
+            case .fill(let spec): spec.atMost
+            case .together(let steps): steps.largestFill
+            default: .zero
             }
-            most = Swift.max(most, held)
-        }
-        return most
+        }.max() ?? .zero
     }
 }

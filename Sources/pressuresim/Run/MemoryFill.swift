@@ -28,19 +28,21 @@ final class MemoryFill: Sendable {
     func fill(_ spec: FillSpec, level: () -> PressureLevel) -> End {
         let clock = SystemClock()
         let start = clock.now()
-        var taken = 0
+        let before = heldBytes
         while level() < spec.level {
-            guard taken + Self.chunk <= spec.atMost.bytes else { return settle(spec, level) }
+            let held = heldBytes
+            guard held + Self.chunk <= spec.atMost.bytes else { return settle(spec, level) }
             if let available = ProcessMemory.available, available < Self.floor { return .floor }
             if let available = ProcessMemory.containerAvailable, available < Self.floor { return .floor }
             take()
-            taken += Self.chunk
-            let due = Duration.nanoseconds(Int64(Double(taken) / spec.rate * 1e9))
+            let due = Duration.nanoseconds(Int64(Double(held + Self.chunk - before) / spec.rate * 1e9))
             let early = due - (clock.now() - start)
             if early > .zero { Pause.sleep(early) }
         }
         return .reached
     }
+
+    private var heldBytes: Int { buffers.withLock { $0.count * Self.chunk } }
 
     /// Gives everything back.
     func release() { buffers.withLock { $0 = [] } }

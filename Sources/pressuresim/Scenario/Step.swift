@@ -104,7 +104,7 @@ struct WarningSpec: Hashable, Sendable {
 struct FillSpec: Hashable, Sendable {
     /// Stop when the manager has reached this level.
     var level: PressureLevel
-    /// Never take more than this.
+    /// Never hold more than this in all, with what earlier fills hold.
     var atMost: ByteCount
     /// How fast, in bytes a second.
     var rate: Double
