@@ -29,10 +29,16 @@ package class CacheEntry: @unchecked Sendable {
         unsafe current = Atomic(slot)
     }
 
-    deinit { ledger.load()?.add(-frames.load(ordering: .relaxed)) }
+    deinit {
+        ledger.load()?.addEntry(-1)
+        ledger.load()?.add(-frames.load(ordering: .relaxed))
+    }
 
-    /// Counts this cache's frames at a manager, unless they are counted at one already.
+    /// Counts this cache and its frames at a manager, unless they are counted at one already.
     package func join(_ ledger: FrameLedger) {
+        guard self.ledger.load() !== ledger else { return }
+        // One that comes from another manager stays counted here too.
+        ledger.addEntry(1)
         guard self.ledger.load() == nil, self.ledger.storeIfNil(ledger) === ledger else { return }
         ledger.add(frames.load(ordering: .relaxed))
     }
@@ -64,6 +70,11 @@ package class CacheEntry: @unchecked Sendable {
 
     /// The bytes that releasing the value would give back now.
     package var footprint: Int { unsafe header(currentSlot).pointee.footprint.load(ordering: .relaxed) }
+
+    /// The bytes that a copy of the value in a slot has to hold.
+    func spillByteCount(_ slot: UnsafeMutableRawPointer) -> Int {
+        unsafe header(slot).pointee.spillByteCount.load(ordering: .relaxed)
+    }
 
     // MARK: For subclasses, which know the type of the value
 

@@ -3,56 +3,46 @@ import Synchronization
 
 /// The slow path of a read: load, restore, or wait for the thread that does.
 extension LazyEntry {
-    /// What a reader that found no resident value has to do.
-    private enum Turn {
-        /// The value is pinned after all.
-        case pinned
-        /// It is this reader's turn to make the value.
-        case load, restore
-        /// Somebody else is at work.
-        case wait
-    }
-
-    /// Takes the next step towards a pinned value.
-    private func turn(_ slot: Slot<Value>) -> Turn? {
-        if slot.pin() { return .pinned }
-        if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return .load }
-        if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
-        if unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil { return .wait }
-        return nil  // It has just changed, or been replaced: look again.
-    }
-
     /// Pins the value, making it or waiting for it. Blocks.
     @usableFromInline
     func acquireSlowly() throws -> Slot<Value> {
         while true {
             let slot = slot
-            switch turn(slot) {
-            case .pinned: return slot
-            case .load: if try load(slot) { return slot }
-            case .restore: if try restore(slot) { return slot }
-            case .wait:
+            if slot.pin() { return slot }
+            if try make(slot) { return slot }
+            if unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil {
                 try refuseToWaitForMyself(slot)
                 try follow(ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
-            case nil: sched_yield()
+            } else {
+                sched_yield()  // It has just changed, or been replaced: look again.
             }
         }
     }
 
     /// Pins the value without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
+    ///
+    /// It is also begun there: a load that had begun and waited for a thread might wait for loaders that hold them all
+    /// and read this very cache.
     func acquire() async throws -> Slot<Value> {
         while true {
             let slot = slot
-            switch turn(slot) {
-            case .pinned: return slot
-            case .load: if try await BlockingPool.shared.run({ try self.load(slot) }) { return slot }
-            case .restore: if try await BlockingPool.shared.run({ try self.restore(slot) }) { return slot }
-            case .wait:
+            if slot.pin() { return slot }
+            if unsafe slot.header.pointee.state.isAway {
+                if try await BlockingPool.shared.run({ try self.make(slot) }) { return slot }
+            } else if unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil {
                 try refuseToWaitForMyself(slot)
                 try follow(await ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
-            case nil: await Task.yield()
+            } else {
+                await Task.yield()
             }
         }
+    }
+
+    /// Makes the value, if it is away and nobody else does. Returns whether it is in place, pinned once.
+    private func make(_ slot: Slot<Value>) throws -> Bool {
+        if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return try load(slot) }
+        if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return try restore(slot) }
+        return false
     }
 
     private func follow(_ outcome: ParkingLot.Outcome) throws {
@@ -78,11 +68,11 @@ extension LazyEntry {
             statistics.noteLoad(SystemClock().now() - start)
         } catch {
             statistics.failures.wrappingAdd(1, ordering: .relaxed)
-            if let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) {
-                unsafe wake(slot.base, after: step.before, outcome: .failed(error))
-            } else {
+            guard let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) else {
                 release(slot)
+                return false
             }
+            unsafe wake(slot.base, after: step.before, outcome: .failed(error))
             throw error
         }
         describe(value, in: slot)
@@ -127,22 +117,17 @@ extension LazyEntry {
     }
 
     private func rebuild(_ slot: Slot<Value>, after error: any Error) throws -> Bool {
-        let error = (error as? SpillFailure)?.pressureError(path: path) ?? error
+        let error = (error as? SpillFailure)?.pressureError() ?? error
+        let failure = (error as? PressureError)?.at(path: path)
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
-        if let failure = error as? PressureError { controller?.context?.note(failure) }
-        guard hasLoader else {
-            if let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) {
-                unsafe wake(slot.base, after: step.before, outcome: .failed(error))
-            } else {
-                release(slot)
-            }
-            throw error
-        }
-        guard unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil else {
+        if let failure { controller?.context?.note(failure) }
+        if unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil { return try load(slot) }
+        guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
             release(slot)
             return false
         }
-        return try load(slot)
+        unsafe wake(slot.base, after: step.before, outcome: .failed(failure ?? error))
+        throw failure ?? error
     }
 }
 

@@ -25,6 +25,7 @@ final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     func initialize(with value: consuming Value) {
         // The slot is unloaded and has no loader, so nobody is at work on it.
         fill(slot, with: value)
+        finishMutation(slot, hasValue: true)
     }
 
     deinit {
@@ -65,15 +66,21 @@ final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     // MARK: Slots
 
-    /// A slot for a value that takes another's place. Its word says `retired` until it is filled.
+    /// A slot for a value that takes another's place. Its word says `retired`, or `unloaded` in a new one.
     func spareSlot() -> Slot<Value> { spares.withLock { $0.popLast() } ?? .allocate() }
 
-    /// Puts a value into a slot that nobody else can touch and makes it resident. What `word` was, it is overwritten.
-    func fill(_ slot: Slot<Value>, with value: consuming Value) {
+    /// Puts a value into a slot that nobody else works on, and leaves it `mutating`: who finds it there waits.
+    func fill(_ slot: Slot<Value>, with value: consuming Value?) {
+        unsafe slot.header.pointee.word.store(ResidencyWord.mutating.rawValue, ordering: .relaxed)
+        guard let value else { return vacate(slot) }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
-        let word = ResidencyWord.resident(stamp: UseClock.tick())
-        unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
+    }
+
+    /// Forgets the copy and the size of a value that is no longer there.
+    func vacate(_ slot: Slot<Value>) {
+        unsafe slot.header.pointee.copy.free()
+        unsafe slot.header.pointee.footprint.store(0, ordering: .relaxed)
     }
 
     /// Notes the size of a new value and makes room for its copy, so that spilling it will allocate nothing.

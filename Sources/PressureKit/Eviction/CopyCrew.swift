@@ -123,6 +123,7 @@ extension CopyCrew.Tools {
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
         let byteCount = unsafe storage.outcomes[unit.victim].plainBytes
+        let isReloadable = unsafe entry.header(place.slot).pointee.state.isReloadable
         var failure: SpillFailure? = .valueNotPassed
         unsafe entry.withSpillBytes(place.slot) { span in
             guard span.byteCount == byteCount else { return }
@@ -137,7 +138,7 @@ extension CopyCrew.Tools {
                             UnsafeRawBufferPointer(rebasing: bytes[range]),
                             with: encoder,
                             compress: compression,
-                            verify: !entry.hasLoader
+                            verify: !isReloadable
                         )
                         // Each chunk has a record of its own, reserved with the value.
                         unsafe entry.header(place.slot).pointee.copy.recordStorage?[chunk] = record

@@ -69,6 +69,8 @@ struct CopyJob {
             push(victim)
             return
         }
+        // The value may have changed since it was listed; now that it is being copied, nobody changes it.
+        unsafe storage.outcomes[victim].plainBytes = entry.spillByteCount(place.slot)
         let chunks = unsafe SegmentFile.chunkCount(forByteCount: storage.outcomes[victim].plainBytes)
         // One unit at least, since an empty value is asked for its bytes too.
         unsafe storage.outcomes[victim].chunksLeft = max(1, chunks)

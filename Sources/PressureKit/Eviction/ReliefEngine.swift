@@ -120,8 +120,10 @@ final class ReliefEngine: Sendable {
 
         spill(&progress, choices: firstSpill..<(base + chosen))
         progress.phases.spill += clock.now() - released
-        // Everything was tried, or nothing went: what is left is in use or cannot be written.
-        progress.isExhausted = goal == nil || progress.freed == freedBefore
+        // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
+        // suspended, what can be made again may go without.
+        let canStillSpill = backoff.withLock { $0.allowsWriting(at: clock.now()) }
+        progress.isExhausted = canSpill == canStillSpill && (goal == nil || progress.freed == freedBefore)
         if let probe { progress.allocations += probe() - allocationsBefore }
     }
 
@@ -171,7 +173,8 @@ final class ReliefEngine: Sendable {
         }
         let stored = unsafe entry.finishCopy(place.slot, succeeded: outcome.failure == nil)
         if let failure = outcome.failure {
-            noteFailure(failure)
+            // A value that cannot be encoded says nothing about the disk.
+            if failure != .valueNotPassed { noteFailure(failure) }
             entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
             skip(victim, storage, .spillFailed)
             return
