@@ -7,15 +7,15 @@ extension CacheEntry {
     func beginCopy(_ slot: UnsafeMutableRawPointer, in file: SegmentFile) -> Bool {
         guard unsafe header(slot).pointee.apply({ $0.beginningCopy() }) != nil else { return false }
         // The word says `copying`: the copy is ours.
-        unsafe header(slot).pointee.copy.begin(in: file)
+        unsafe copy(slot).pointee.begin(in: file)
         return true
     }
 
     /// The copy is written and checked, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
     @discardableResult
     func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool) -> Int {
-        if !succeeded { unsafe header(slot).pointee.copy.release() }
-        let stored = unsafe header(slot).pointee.copy.storedByteCount
+        if !succeeded { unsafe copy(slot).pointee.release() }
+        let stored = unsafe copy(slot).pointee.storedByteCount
         guard let step = unsafe header(slot).pointee.apply({ $0.finishingCopy(succeeded: succeeded) }) else {
             preconditionFailure("finished a copy that was not begun")
         }

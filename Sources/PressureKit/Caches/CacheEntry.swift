@@ -65,6 +65,12 @@ package class CacheEntry: @unchecked Sendable {
         unsafe slot.assumingMemoryBound(to: SlotHeader.self)
     }
 
+    /// The copy of a slot of this entry.
+    func copy(_ slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<SpillCopy> {
+        // Every slot has one behind its header; whose it is, its word says.
+        unsafe (slot + SlotHeader.copyOffset).assumingMemoryBound(to: SpillCopy.self)
+    }
+
     /// The state of the current slot.
     package var state: ResidencyWord { unsafe header(currentSlot).pointee.state }
 

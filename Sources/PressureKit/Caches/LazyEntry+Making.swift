@@ -100,7 +100,7 @@ extension LazyEntry {
         let value: Value
         do {
             let start = SystemClock().now()
-            value = try working(in: slot) { unsafe try slot.header.pointee.copy.restore(Value.self) }
+            value = try working(in: slot) { unsafe try slot.copy.pointee.restore(Value.self) }
             statistics.noteRestore(SystemClock().now() - start)
         } catch {
             return try rebuild(slot, after: error)

@@ -30,7 +30,7 @@ final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     deinit {
         // Whoever holds a pin holds the entry, so nobody does.
-        unsafe header(currentSlot).pointee.copy.free()
+        unsafe copy(currentSlot).pointee.free()
         unsafe Slot<Value>(base: currentSlot).deallocate()
         spares.withLock { spares in
             for slot in spares { slot.deallocate() }
@@ -79,7 +79,7 @@ final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     /// Forgets the copy and the size of a value that is no longer there.
     func vacate(_ slot: Slot<Value>) {
-        unsafe slot.header.pointee.copy.free()
+        unsafe slot.copy.pointee.free()
         unsafe slot.header.pointee.footprint.store(0, ordering: .relaxed)
     }
 
@@ -88,7 +88,7 @@ final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         unsafe slot.header.pointee.footprint.store(value.footprint, ordering: .relaxed)
         let spillByteCount = value.spillByteCount
         unsafe slot.header.pointee.spillByteCount.store(spillByteCount, ordering: .relaxed)
-        unsafe slot.header.pointee.copy.reserve(byteCount: spillByteCount)
+        unsafe slot.copy.pointee.reserve(byteCount: spillByteCount)
         reserveFrames(forByteCount: spillByteCount)
     }
 
@@ -97,7 +97,7 @@ final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         let slot = unsafe Slot<Value>(base: slot)
         // Abandoned: we are the last to touch it until it is handed out again.
         if unsafe slot.header.pointee.state.holdsValue { unsafe slot.value.deinitialize(count: 1) }
-        unsafe slot.header.pointee.copy.free()
+        unsafe slot.copy.pointee.free()
         unsafe slot.header.pointee.word.store(ResidencyWord.retired.rawValue, ordering: .releasing)
         spares.withLock { $0.append(slot) }
     }

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// One place for a value: a ``SlotHeader`` with room for the value behind it, in memory that stays a slot until the
+/// One place for a value: a ``SlotHeader``, a ``SpillCopy`` and room for the value behind each other, in memory that stays a slot until the
 /// cache itself goes.
 ///
 /// Slots are reused, never freed early, so a reader that looks at a slot which has just been replaced reads a word
@@ -23,6 +23,11 @@ struct Slot<Value>: @unchecked Sendable {
         unsafe base.assumingMemoryBound(to: SlotHeader.self)
     }
 
+    /// What is known of the copy in the spill file.
+    var copy: UnsafeMutablePointer<SpillCopy> {
+        unsafe (base + SlotHeader.copyOffset).assumingMemoryBound(to: SpillCopy.self)
+    }
+
     /// The place of the value, initialised or not as the word says.
     @inlinable var value: UnsafeMutablePointer<Value> {
         unsafe (base + Self.valueOffset).assumingMemoryBound(to: Value.self)
@@ -30,7 +35,7 @@ struct Slot<Value>: @unchecked Sendable {
 
     @inlinable static var valueOffset: Int {
         let alignment = MemoryLayout<Value>.alignment
-        return (MemoryLayout<SlotHeader>.size + alignment - 1) & ~(alignment - 1)
+        return (SlotHeader.copyOffset + MemoryLayout<SpillCopy>.size + alignment - 1) & ~(alignment - 1)
     }
 
     /// A new slot, unloaded.
@@ -41,6 +46,7 @@ struct Slot<Value>: @unchecked Sendable {
             alignment: max(64, MemoryLayout<Value>.alignment)
         )
         unsafe base.initializeMemory(as: SlotHeader.self, to: SlotHeader())
+        unsafe (base + SlotHeader.copyOffset).initializeMemory(as: SpillCopy.self, to: SpillCopy())
         return unsafe Slot(base: base)
     }
 
@@ -48,6 +54,7 @@ struct Slot<Value>: @unchecked Sendable {
     func deallocate() {
         let state = unsafe header.pointee.state
         if state.isResident || state.holdsValue { unsafe value.deinitialize(count: 1) }
+        unsafe copy.deinitialize(count: 1)
         unsafe header.deinitialize(count: 1)
         unsafe base.deallocate()
     }

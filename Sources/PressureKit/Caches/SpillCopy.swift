@@ -3,6 +3,7 @@
 /// Room for the records is made when the value is loaded or set, so that writing the copy under pressure allocates
 /// nothing.
 @safe
+@usableFromInline
 package struct SpillCopy: @unchecked Sendable {
     // Sendable and safe: `records` is allocated by `reserve`, freed by `free`, and the whole struct has one owner at a
     // time, as SlotHeader says.

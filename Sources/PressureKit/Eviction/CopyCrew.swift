@@ -141,7 +141,7 @@ extension CopyCrew.Tools {
                             verify: !isReloadable
                         )
                         // Each chunk has a record of its own, reserved with the value.
-                        unsafe entry.header(place.slot).pointee.copy.recordStorage?[chunk] = record
+                        unsafe entry.copy(place.slot).pointee.recordStorage?[chunk] = record
                     } catch {
                         failure = error
                     }
