@@ -55,6 +55,9 @@ final class ReliefEngine: Sendable {
         }
     }
 
+    /// How many caches there is room for in plans, growth in hand aside.
+    var reservedEntries: Int { storage.withLock { $0.wanted } }
+
     /// The process's resident bytes now.
     func residentBytes() -> Int { footprint.residentBytes() }
 
