@@ -23,7 +23,11 @@ import Testing
         let controller = try addController("app", to: manager.root)
         controller.delegate = listener
         let caches = (0..<40).map { number -> LazyCache<PageBuffer> in
-            let bytes = makeBytes(number.isMultiple(of: 8) ? 600_000 : 5000, seed: 1, randomBits: number % 2 == 0 ? 3 : 8)
+            let bytes = makeBytes(
+                number.isMultiple(of: 8) ? 600_000 : 5000,
+                seed: 1,
+                randomBits: number % 2 == 0 ? 3 : 8
+            )
             return controller.cache("\(number)", initialValue: PageBuffer(bytes))
         }
         let dirty = await manager.simulateMemoryWarning(.critical)
@@ -93,7 +97,9 @@ import Testing
         let controller = try addController("app", to: manager.root)
         let hook = HoldingDelegate()
         controller.delegate = hook
-        for number in 0..<10 { _ = controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number))) }
+        for number in 0..<10 {
+            _ = controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number)))
+        }
         async let first = manager.relieve(.bytes(20_000))
         hook.waitUntilReached()
         async let second = manager.relieve(.bytes(50_000))
