@@ -8,7 +8,8 @@ public struct PressureError: Error, Hashable, Sendable {
         private enum Kind: String {
             case damagedCopy, diskFull, duplicateIdentifier, hierarchyInconsistency
             case invalidConfiguration, noValue, recursiveAccess, restoreFailed, shutDown
-            case signalUnavailable, spillDirectoryInMemory, spillDirectoryUnusable, spillFailed, threadUnavailable, valueTooLarge
+            case signalUnavailable, spillDirectoryInMemory, spillDirectoryUnusable, spillFailed
+            case threadUnavailable, valueTooLarge
         }
 
         private let kind: Kind

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The library builds with no trait, with each one alone, and with all.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+swift=${SWIFT:-swift}
+
+# The manifest's own list; those of its dependencies are indented further.
+traits=$("$swift" package dump-package |
+    awk '/^  "traits" : \[/{inside=1} /^  \]/{inside=0} inside && /^      "name"/{gsub(/[",]/, ""); print $3}' |
+    grep -v '^default$')
+[ -n "$traits" ] || { echo "traits: the manifest names none" >&2; exit 1; }
+
+build() {
+    echo "traits: $*"
+    "$swift" build --scratch-path .build-traits --target PressureKitTesting \
+        --explicit-target-dependency-import-check error "$@"
+}
+
+build --disable-default-traits
+for trait in $traits; do build --traits "$trait"; done
+build --enable-all-traits
