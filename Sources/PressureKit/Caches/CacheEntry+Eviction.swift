@@ -11,6 +11,16 @@ extension CacheEntry {
         return true
     }
 
+    /// A chunk is written. Several chunks of one value may be noted by several threads at once.
+    func note(_ record: SpillRecord, ofChunk index: Int, in slot: UnsafeMutableRawPointer) {
+        // The copy is the copier's; with several chunks, each thread writes an element of its own.
+        if let records = unsafe header(slot).pointee.copy.manyRecords {
+            unsafe records[index] = record
+        } else {
+            unsafe header(slot).pointee.copy.setOnlyRecord(record)
+        }
+    }
+
     /// The copy is written and checked, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
     @discardableResult
     func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool) -> Int {

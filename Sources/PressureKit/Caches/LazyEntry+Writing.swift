@@ -34,7 +34,7 @@ extension LazyEntry {
                 throw error
             }
             defer { endWriting() }
-            guard unsafe slot.base == currentSlot else {
+            guard unsafe slot.base == self.slot.base else {
                 release(slot)
                 continue
             }
@@ -78,7 +78,7 @@ extension LazyEntry {
             unsafe slot.value.initialize(to: value)
             finishMutation(slot, hasValue: true)
         } else {
-            vacateCopy(slot)
+            clear(slot)
             finishMutation(slot, hasValue: false)
         }
     }
@@ -107,13 +107,8 @@ extension LazyEntry {
     }
 
     private func vacate(_ slot: Slot<Value>) {
-        vacateCopy(slot)
+        clear(slot)
         unsafe slot.header.pointee.word.store(ResidencyWord.unloaded.rawValue, ordering: .releasing)
-    }
-
-    private func vacateCopy(_ slot: Slot<Value>) {
-        unsafe slot.header.pointee.copy.free()
-        unsafe slot.header.pointee.footprint.store(0, ordering: .relaxed)
     }
 
     // MARK: One writer at a time

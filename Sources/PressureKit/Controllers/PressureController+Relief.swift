@@ -29,8 +29,14 @@ extension PressureController {
 }
 
 extension CacheEntry {
-    fileprivate func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        let slot = unsafe currentSlot
+    /// Lists the value of one slot, if it is in memory.
+    func list(
+        _ slot: UnsafeMutableRawPointer,
+        in storage: PlanStorage,
+        canSpill: Bool,
+        isVisible: Bool,
+        depth: UInt16
+    ) {
         let word = unsafe header(slot).pointee.state
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         switch word.phase {
@@ -42,7 +48,7 @@ extension CacheEntry {
         guard footprint > 0 else { return }
         guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
-        let plainBytes = unsafe header(slot).pointee.spillByteCount.load(ordering: .relaxed)
+        let plainBytes = unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
         let way: Candidate.Way =
             word.isClean
             ? .release

@@ -151,8 +151,7 @@ extension CopyCrew.Tools {
                             compress: compression,
                             verify: !entry.hasLoader
                         )
-                        // Each chunk has a record of its own, reserved with the value.
-                        unsafe entry.header(place.slot).pointee.copy.recordStorage?[chunk] = record
+                        unsafe entry.note(record, ofChunk: chunk, in: place.slot)
                     } catch {
                         failure = error
                     }

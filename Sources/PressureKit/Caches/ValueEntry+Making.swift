@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// The slow path of a read: load, restore, or wait for the thread that does.
-extension LazyEntry {
+extension ValueEntry {
     /// What a reader that found no resident value has to do.
     private enum Turn {
         /// The value is pinned after all.
@@ -22,15 +22,18 @@ extension LazyEntry {
         return nil  // It has just changed, or been replaced: look again.
     }
 
-    /// Pins the value, making it or waiting for it. Blocks.
-    @usableFromInline
-    func acquireSlowly() throws -> Slot<Value> {
+    /// Pins a value, making it or waiting for it. Blocks.
+    ///
+    /// - Parameters:
+    ///   - find: the slot that readers find now, which may be another one after a wait.
+    ///   - loader: makes the value; `nil` if nothing can.
+    func acquire(from find: () -> Slot<Value>, loader: (() throws -> Value)?) throws -> Slot<Value> {
         while true {
-            let slot = slot
+            let slot = find()
             switch turn(slot) {
             case .pinned: return slot
-            case .load: if try load(slot) { return slot }
-            case .restore: if try restore(slot) { return slot }
+            case .load: if try load(slot, loader) { return slot }
+            case .restore: if try restore(slot, loader) { return slot }
             case .wait:
                 try refuseToWaitForMyself(slot)
                 try follow(ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
@@ -39,14 +42,17 @@ extension LazyEntry {
         }
     }
 
-    /// Pins the value without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
-    func acquire() async throws -> Slot<Value> {
+    /// The same without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
+    func acquire(
+        from find: () -> Slot<Value>,
+        loader: (@Sendable () throws -> Value)?
+    ) async throws -> Slot<Value> {
         while true {
-            let slot = slot
+            let slot = find()
             switch turn(slot) {
             case .pinned: return slot
-            case .load: if try await BlockingPool.shared.run({ try self.load(slot) }) { return slot }
-            case .restore: if try await BlockingPool.shared.run({ try self.restore(slot) }) { return slot }
+            case .load: if try await BlockingPool.shared.run({ try self.load(slot, loader) }) { return slot }
+            case .restore: if try await BlockingPool.shared.run({ try self.restore(slot, loader) }) { return slot }
             case .wait:
                 try refuseToWaitForMyself(slot)
                 try follow(await ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
@@ -62,17 +68,17 @@ extension LazyEntry {
     /// A loader that reads its own cache would wait for itself.
     private func refuseToWaitForMyself(_ slot: Slot<Value>) throws {
         guard unsafe slot.header.pointee.maker.load(ordering: .relaxed) == .currentThread else { return }
-        throw PressureError.recursiveAccess(path: path)
+        throw PressureError.recursiveAccess(path: unsafe path(of: slot.base))
     }
 
     // MARK: Making the value
 
     /// Runs the loader in a slot whose load has begun. Returns whether the value is in place, pinned once;
     /// `false` when the slot was replaced meanwhile, so that there is a newer value to read.
-    private func load(_ slot: Slot<Value>) throws -> Bool {
+    private func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         let value: Value
         do {
-            guard let loader else { throw PressureError.noValue(path: path) }
+            guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
             let start = SystemClock().now()
             value = try working(in: slot) { try loader() }
             statistics.noteLoad(SystemClock().now() - start)
@@ -104,16 +110,21 @@ extension LazyEntry {
         return try work()
     }
 
-    /// Reads the copy back in a slot whose restore has begun. Returns as ``load(_:)`` does. A copy that cannot be
+    /// Reads the copy back in a slot whose restore has begun. Returns as `load` does. A copy that cannot be
     /// used is replaced by what the loader makes.
-    private func restore(_ slot: Slot<Value>) throws -> Bool {
+    private func restore(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         let value: Value
         do {
             let start = SystemClock().now()
-            value = try working(in: slot) { unsafe try slot.header.pointee.copy.restore(Value.self) }
+            value = try working(in: slot) {
+                unsafe try slot.header.pointee.copy.restore(
+                    Value.self,
+                    plainByteCount: slot.header.pointee.plainByteCount.load(ordering: .relaxed)
+                )
+            }
             statistics.noteRestore(SystemClock().now() - start)
         } catch {
-            return try rebuild(slot, after: error)
+            return try rebuild(slot, loader, after: error)
         }
         unsafe slot.value.initialize(to: value)
         guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: UseClock.tick()) }) else {
@@ -126,11 +137,15 @@ extension LazyEntry {
         return true
     }
 
-    private func rebuild(_ slot: Slot<Value>, after error: any Error) throws -> Bool {
-        let error = (error as? SpillFailure)?.pressureError(path: path) ?? error
+    private func rebuild(
+        _ slot: Slot<Value>,
+        _ loader: (() throws -> Value)?,
+        after error: any Error
+    ) throws -> Bool {
+        let error = (error as? SpillFailure)?.pressureError(path: unsafe path(of: slot.base)) ?? error
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
         if let failure = error as? PressureError { controller?.context?.note(failure) }
-        guard hasLoader else {
+        guard loader != nil else {
             if let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) {
                 unsafe wake(slot.base, after: step.before, outcome: .failed(error))
             } else {
@@ -142,7 +157,7 @@ extension LazyEntry {
             release(slot)
             return false
         }
-        return try load(slot)
+        return try load(slot, loader)
     }
 }
 
