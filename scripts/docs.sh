@@ -6,6 +6,10 @@ swift=${SWIFT:-swift}
 
 # Has Package.swift ask for the DocC plugin, which nobody else needs.
 export PRESSUREKIT_DOCS=1
+# The plugin's pins would have every later build fetch it.
+pins=$(mktemp)
+[ -f Package.resolved ] && cp Package.resolved "$pins"
+trap 'if [ -s "$pins" ]; then mv "$pins" Package.resolved; else rm -f "$pins" Package.resolved; fi' EXIT
 mkdir -p docs-out
 "$swift" package --scratch-path .build-docs --allow-writing-to-directory docs-out \
     generate-documentation --target PressureKit --output-path docs-out --warnings-as-errors \
