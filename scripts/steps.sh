@@ -19,13 +19,14 @@ step() {
     fi
 }
 
-# tests NAME SECONDS ARGUMENTS…: `swift test`, bounded in time, each test counted as one.
+# tests NAME SECONDS ARGUMENTS…: `swift test`, bounded in time, each test counted as one. One test at a time: the time
+# limit of a test that waits for the others to let it run would say nothing about the test.
 tests() {
     local name=$1 seconds=$2 results status=0 count=0 broken=0
     shift 2
     results=$(mktemp -d)
     printf '\n— %s\n' "$name"
-    timeout "$seconds" "$swift" test --xunit-output "$results/tests.xml" "$@" </dev/null || status=$?
+    timeout "$seconds" "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" </dev/null || status=$?
     if [ -f "$results/tests-swift-testing.xml" ]; then
         count=$(grep -c '<testcase ' "$results/tests-swift-testing.xml" || true)
         broken=$(awk '/<testcase /{new=1} /<failure/{n+=new; new=0} END{print n+0}' "$results/tests-swift-testing.xml")

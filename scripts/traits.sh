@@ -10,12 +10,15 @@ traits=$("$swift" package dump-package |
     grep -v '^default$')
 [ -n "$traits" ] || { echo "traits: the manifest names none" >&2; exit 1; }
 
+# build NAME OPTIONS…: each in a place of its own, so that the next run has nothing to do.
 build() {
-    echo "traits: $*"
-    "$swift" build --scratch-path .build-traits --target PressureKitTesting \
+    local name=$1
+    shift
+    echo "traits: $name"
+    "$swift" build --scratch-path ".build-traits/$name" --target PressureKitTesting \
         --explicit-target-dependency-import-check error "$@"
 }
 
-build --disable-default-traits
-for trait in $traits; do build --traits "$trait"; done
-build --enable-all-traits
+build none --disable-default-traits
+for trait in $traits; do build "$trait" --traits "$trait"; done
+build all --enable-all-traits
