@@ -43,14 +43,17 @@ extension CacheEntry {
         }
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         let resource = PressureResource(entry: self)
+        var wasDropped = false
         let controller = controller
         unsafe destroyValue(in: slot) {
             guard let ended = unsafe header(slot).pointee.apply({ $0.finishingRelease() }) else {
                 preconditionFailure("finished a release that was not begun")
             }
+            wasDropped = ended.after.phase == .unloaded
             unsafe wake(slot, after: ended.before)
             controller?.delegate?.resourceWillEvict(resource)
         }
+        if wasDropped { unsafe didDrop(slot) }
         statistics.evictions.wrappingAdd(1, ordering: .relaxed)
         controller?.delegate?.resourceDidEvict(resource)
         return footprint

@@ -56,7 +56,15 @@ package class CacheEntry: @unchecked Sendable {
         unsafe slot.assumingMemoryBound(to: SlotHeader.self)
     }
 
+    /// The bytes that a copy of a slot's value has to hold.
+    func plainByteCount(_ slot: UnsafeMutableRawPointer) -> Int {
+        unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
+    }
+
     // MARK: For subclasses, which know their slots
+
+    /// How many values it may come to have without asking for more room in plans.
+    package var capacity: Int { 1 }
 
     /// Where the value is; of a cache with many, where the one is that is nearest to memory.
     package var residency: Residency { preconditionFailure("a subclass answers this") }
@@ -97,6 +105,9 @@ package class CacheEntry: @unchecked Sendable {
 
     /// Loads or restores the value if it is not in memory. Blocks.
     func bringBack() throws { preconditionFailure("a subclass answers this") }
+
+    /// A value has left memory without a copy, or could not be made. A cache with many forgets its key.
+    func didDrop(_ slot: UnsafeMutableRawPointer) {}
 
     /// Empties a slot that was replaced and is no longer held, and keeps it for reuse.
     @usableFromInline

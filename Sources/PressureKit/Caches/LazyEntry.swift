@@ -55,10 +55,15 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     }
 
     @usableFromInline
-    func acquireSlowly() throws -> Slot<Value> { try acquire(from: { slot }, loader: loader) }
+    func acquireSlowly() throws -> Slot<Value> { try acquire(from: { find() }, loader: loader) }
 
     /// Pins the value without ever blocking the calling thread.
-    func acquire() async throws -> Slot<Value> { try await acquire(from: { slot }, loader: loader) }
+    func acquire() async throws -> Slot<Value> { try await acquireSuspending(from: { find() }, loader: loader) }
+
+    private func find() -> (slot: Slot<Value>, turn: Turn?) {
+        let slot = slot
+        return (slot, turn(slot))
+    }
 
     /// Pins the value if it is there and nobody is at work on it. Never waits.
     @inlinable

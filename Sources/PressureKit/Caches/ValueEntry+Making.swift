@@ -4,7 +4,7 @@ import Synchronization
 /// The slow path of a read: load, restore, or wait for the thread that does.
 extension ValueEntry {
     /// What a reader that found no resident value has to do.
-    private enum Turn {
+    enum Turn {
         /// The value is pinned after all.
         case pinned
         /// It is this reader's turn to make the value.
@@ -13,8 +13,8 @@ extension ValueEntry {
         case wait
     }
 
-    /// Takes the next step towards a pinned value.
-    private func turn(_ slot: Slot<Value>) -> Turn? {
+    /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
+    func turn(_ slot: Slot<Value>) -> Turn? {
         if slot.pin() { return .pinned }
         if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return .load }
         if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
@@ -25,12 +25,16 @@ extension ValueEntry {
     /// Pins a value, making it or waiting for it. Blocks.
     ///
     /// - Parameters:
-    ///   - find: the slot that readers find now, which may be another one after a wait.
+    ///   - find: finds the slot that readers find now, which may be another one after a wait, and takes this reader's
+    ///     turn there.
     ///   - loader: makes the value; `nil` if nothing can.
-    func acquire(from find: () -> Slot<Value>, loader: (() throws -> Value)?) throws -> Slot<Value> {
+    func acquire(
+        from find: () -> (slot: Slot<Value>, turn: Turn?),
+        loader: (() throws -> Value)?
+    ) throws -> Slot<Value> {
         while true {
-            let slot = find()
-            switch turn(slot) {
+            let (slot, turn) = find()
+            switch turn {
             case .pinned: return slot
             case .load: if try load(slot, loader) { return slot }
             case .restore: if try restore(slot, loader) { return slot }
@@ -43,13 +47,13 @@ extension ValueEntry {
     }
 
     /// The same without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
-    func acquire(
-        from find: () -> Slot<Value>,
+    func acquireSuspending(
+        from find: () -> (slot: Slot<Value>, turn: Turn?),
         loader: (@Sendable () throws -> Value)?
     ) async throws -> Slot<Value> {
         while true {
-            let slot = find()
-            switch turn(slot) {
+            let (slot, turn) = find()
+            switch turn {
             case .pinned: return slot
             case .load: if try await BlockingPool.shared.run({ try self.load(slot, loader) }) { return slot }
             case .restore: if try await BlockingPool.shared.run({ try self.restore(slot, loader) }) { return slot }
@@ -86,6 +90,7 @@ extension ValueEntry {
             statistics.failures.wrappingAdd(1, ordering: .relaxed)
             if let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) {
                 unsafe wake(slot.base, after: step.before, outcome: .failed(error))
+                unsafe didDrop(slot.base)
             } else {
                 release(slot)
             }
@@ -93,8 +98,10 @@ extension ValueEntry {
         }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
+        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
         guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: UseClock.tick()) }) else {
             unsafe slot.value.deinitialize(count: 1)
+            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
@@ -127,8 +134,10 @@ extension ValueEntry {
             return try rebuild(slot, loader, after: error)
         }
         unsafe slot.value.initialize(to: value)
+        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
         guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: UseClock.tick()) }) else {
             unsafe slot.value.deinitialize(count: 1)
+            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
