@@ -26,7 +26,8 @@ tests() {
     shift 2
     results=$(mktemp -d)
     printf '\n— %s\n' "$name"
-    timeout "$seconds" "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" </dev/null || status=$?
+    # The first race ends the run, and not by its tests.
+    TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} timeout "$seconds" "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" </dev/null || status=$?
     if [ -f "$results/tests-swift-testing.xml" ]; then
         count=$(grep -c '<testcase ' "$results/tests-swift-testing.xml" || true)
         broken=$(awk '/<testcase /{new=1} /<failure/{n+=new; new=0} END{print n+0}' "$results/tests-swift-testing.xml")
