@@ -166,7 +166,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     override var residency: Residency {
         let words = words
-        return words.contains { $0.isResident } ? .resident : words.contains { $0.phase == .spilled } ? .spilled : .unloaded
+        if words.contains(where: { $0.isResident }) { return .resident }
+        return words.contains { $0.phase == .spilled } ? .spilled : .unloaded
     }
 
     override var footprint: Int { residentBytes.load(ordering: .relaxed) }

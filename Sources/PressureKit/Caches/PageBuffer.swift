@@ -66,17 +66,20 @@ extension PageBuffer: Hashable {
         return unsafe memcmp(left.pages.bytes.baseAddress!, right.pages.bytes.baseAddress!, left.count) == 0
     }
 
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
         unsafe withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 }
 
 extension PageBuffer: Spillable {
+    /// The number of bytes.
     public var spillByteCount: Int { count }
 
     /// Whole pages, as the kernel counts them.
     public var footprint: Int { pages.mappedByteCount }
 
+    /// Passes the bytes where they lie.
     public func withSpillBytes(_ body: (RawSpan) -> Void) { withBytes(body) }
 
     /// - Throws: what `fill` throws.
@@ -85,6 +88,7 @@ extension PageBuffer: Spillable {
         unsafe try fill(pages.bytes)
     }
 
+    /// The bytes are there already.
     public static var spillsInPlace: Bool { true }
 }
 

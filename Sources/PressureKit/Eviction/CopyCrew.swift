@@ -109,9 +109,9 @@ extension SegmentFile {
     fileprivate func rehearse(_ encoder: ChunkEncoder, _ decoder: ChunkDecoder) throws(PressureError) {
         do throws(SpillFailure) {
             try rehearse(with: encoder, decoder)
-        } catch where !error.isDiskFull {
-            throw error.pressureError()
-        } catch {}
+        } catch {
+            guard error.isDiskFull else { throw error.pressureError() }
+        }
     }
 }
 

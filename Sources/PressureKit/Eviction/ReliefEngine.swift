@@ -136,7 +136,9 @@ final class ReliefEngine: Sendable {
 
     /// Begins a relief.
     func begin() -> Progress {
-        guard let taken = storage.withLock({ $0.idle.take() }) else { preconditionFailure("a relief was begun while another was running") }
+        guard let taken = storage.withLock({ $0.idle.take() }) else {
+            preconditionFailure("a relief was begun while another was running")
+        }
         return Progress(storage: taken, residentBefore: residentBytes())
     }
 

@@ -18,7 +18,9 @@ import Testing
             let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
             let manager = try makeManager(fileSystem: disk)
             let controller = try addController("app", to: manager.root)
-            let values = [makeBytes(700_000, seed: 1), makeBytes(3000, seed: 2), makeBytes(90_000, seed: 3, randomBits: 8)]
+            let values = [
+                makeBytes(700_000, seed: 1), makeBytes(3000, seed: 2), makeBytes(90_000, seed: 3, randomBits: 8),
+            ]
             let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
             disk.set(.init(fault, on: .write, .once(number)))
             let report = await manager.simulateMemoryWarning(.critical)
