@@ -26,9 +26,11 @@ struct TraceKeys: Sendable {
     ///
     /// - Throws: ``ContentError`` when the file has no text or no keys.
     init(path: String) throws(ContentError) {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
+        else {
             throw ContentError(
-                description: "The trace \(path) is not a readable text file; unpack it first (gunzip) if it is compressed."
+                description:
+                    "The trace \(path) is not a readable text file; unpack it first (gunzip) if it is compressed."
             )
         }
         self.init(lines: text.split(whereSeparator: \.isNewline))

@@ -73,7 +73,14 @@ final class Player: Sendable {
         let duration = log.elapsed - start
         log.change { record in
             record.steps.append(
-                .init(number: number, title: step.title, start: start, duration: duration, outcome: outcome, relief: nil)
+                .init(
+                    number: number,
+                    title: step.title,
+                    start: start,
+                    duration: duration,
+                    outcome: outcome,
+                    relief: nil
+                )
             )
         }
     }

@@ -34,7 +34,9 @@ import Testing
 }
 
 @Suite struct AccessSequenceTests {
-    private func take(_ count: Int, _ pattern: PatternSpec, of population: Int, seed: UInt64 = 1, stream: UInt64 = 0) -> [Int] {
+    private func take(_ count: Int, _ pattern: PatternSpec, of population: Int, seed: UInt64 = 1, stream: UInt64 = 0)
+        -> [Int]
+    {
         var sequence = AccessSequence(pattern, population: population, seed: seed, stream: stream)
         return (0..<count).map { _ in sequence.next() }
     }

@@ -26,7 +26,10 @@ import Testing
         let values = try (0..<20).map { index in try bytes(4096) { try source.fill(&$0, index: index) } }
         #expect(Set(values).count == 20)
         let other = SyntheticContent(compressibility: 0.5, seed: 2)
-        #expect(bytes(4096) { other.fill(&$0, index: 0) } != bytes(4096) { SyntheticContent(compressibility: 0.5, seed: 1).fill(&$0, index: 0) })
+        #expect(
+            bytes(4096) { other.fill(&$0, index: 0) }
+                != bytes(4096) { SyntheticContent(compressibility: 0.5, seed: 1).fill(&$0, index: 0) }
+        )
     }
 
     /// Half of the bytes are noise, in which hardly a byte repeats the one before; the other half are runs, in which all do.
@@ -104,7 +107,9 @@ import Testing
         )
         #expect(corpus.pieces(from: 35 * 4 + 9, count: 1) == [.init(path: "/a.x", offset: 9, count: 1)])
         for start in 0..<35 {
-            for count in [1, 35, 80] { #expect(corpus.pieces(from: start, count: count).reduce(0) { $0 + $1.count } == count) }
+            for count in [1, 35, 80] {
+                #expect(corpus.pieces(from: start, count: count).reduce(0) { $0 + $1.count } == count)
+            }
         }
     }
 
@@ -140,7 +145,9 @@ import Testing
 
     @Test func theDefaultCorpusIsTheToolchainsElseTheSystems() {
         let environment = ["PATH": "/nowhere:/opt/tools/bin"]
-        let toolchain: Set = ["/opt/tools/bin/swift", "/opt/tools/lib/swift", "/opt/tools/share", "/usr/lib", "/usr/share"]
+        let toolchain: Set = [
+            "/opt/tools/bin/swift", "/opt/tools/lib/swift", "/opt/tools/share", "/usr/lib", "/usr/share",
+        ]
         #expect(
             DefaultCorpus.directories(environment: environment, exists: toolchain.contains)
                 == ["/opt/tools/lib/swift", "/opt/tools/share"]

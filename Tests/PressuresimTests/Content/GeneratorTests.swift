@@ -30,11 +30,13 @@ import Testing
 
 @Suite struct XXHash64Tests {
     /// The vectors of the reference implementation and of python-xxhash's documentation.
-    @Test(arguments: [
-        ("", 0, 0xEF46_DB37_51D8_E999), ("a", 0, 0xD24E_C4F1_A98C_6E5B), ("abc", 0, 0x44BC_2CF5_AD77_0999),
-        ("Nobody inspects the spammish repetition", 0, 0xFBCE_A83C_8A37_8BF1),
-        ("xxhash", 20_141_025, 13_067_679_811_253_438_005),
-    ] as [(String, UInt64, UInt64)])
+    @Test(
+        arguments: [
+            ("", 0, 0xEF46_DB37_51D8_E999), ("a", 0, 0xD24E_C4F1_A98C_6E5B), ("abc", 0, 0x44BC_2CF5_AD77_0999),
+            ("Nobody inspects the spammish repetition", 0, 0xFBCE_A83C_8A37_8BF1),
+            ("xxhash", 20_141_025, 13_067_679_811_253_438_005),
+        ] as [(String, UInt64, UInt64)]
+    )
     func givesThePublishedHashes(text: String, seed: UInt64, hash: UInt64) {
         #expect(Array(text.utf8).read { XXHash64.hash($0, seed: seed) } == hash)
     }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct QuantitiesTests {
     @Test(arguments: [
-        (0, "0.00 ns"), (5e-9, "5.00 ns"), (340e-9, "340 ns"), (4.2e-6, "4.20 µs"), (99.96e-3, "100 ms"), (12.5, "12.5 s"),
+        (0, "0.00 ns"), (5e-9, "5.00 ns"), (340e-9, "340 ns"), (4.2e-6, "4.20 µs"), (99.96e-3, "100 ms"),
+        (12.5, "12.5 s"),
         (3661, "3661 s"),
     ])
     func durationsHaveThreeDigits(seconds: Double, text: String) { #expect(Quantities.duration(seconds) == text) }
@@ -48,10 +49,12 @@ import Testing
 }
 
 @Suite struct StyleTests {
-    @Test(arguments: [
-        (true, [:], true), (false, [:], false), (true, ["NO_COLOR": "1"], false), (true, ["NO_COLOR": ""], true),
-        (true, ["TERM": "dumb"], false), (true, ["TERM": "xterm"], true),
-    ] as [(Bool, [String: String], Bool)])
+    @Test(
+        arguments: [
+            (true, [:], true), (false, [:], false), (true, ["NO_COLOR": "1"], false), (true, ["NO_COLOR": ""], true),
+            (true, ["TERM": "dumb"], false), (true, ["TERM": "xterm"], true),
+        ] as [(Bool, [String: String], Bool)]
+    )
     func colourNeedsATerminalAndNobodyWhoRefuses(isTerminal: Bool, environment: [String: String], isColoured: Bool) {
         let style = Style.detect(isTerminal: isTerminal, environment: environment)
         #expect(style.isColoured == isColoured)
@@ -85,7 +88,13 @@ import Testing
         report.stored = .mebibytes(2)
         report.duration = .milliseconds(250)
         record.steps = [
-            .init(number: 1, title: "access shelf/* in order", start: .zero, duration: .milliseconds(3), outcome: "3 hits"),
+            .init(
+                number: 1,
+                title: "access shelf/* in order",
+                start: .zero,
+                duration: .milliseconds(3),
+                outcome: "3 hits"
+            ),
             .init(
                 number: 2,
                 title: "critical warning",
@@ -118,7 +127,9 @@ import Testing
 
     @Test func tellsWhatWasLost() throws {
         var record = try record()
-        for index in 0..<6 { record.tally.losses.append(.init(path: "shelf/kept-\(index)", reason: "its bytes are wrong")) }
+        for index in 0..<6 {
+            record.tally.losses.append(.init(path: "shelf/kept-\(index)", reason: "its bytes are wrong"))
+        }
         let text = account(record)
         #expect(text.contains("LOST shelf/kept-0: its bytes are wrong"))
         #expect(text.contains("and 2 more"))

@@ -89,6 +89,19 @@ import Testing
         #expect((json["scenario"] as? [String: Any])?["seed"] as? Int == 9)
     }
 
+    /// The demo as a user runs it, less its one expectation of speed: the build and the machine decide that one.
+    @Test(.timeLimit(.minutes(10)))
+    func theDemoReturnsNineTenthsOfWhatItClaimsAndLosesNothing() throws {
+        let demo = packageDirectory.appendingPathComponent("Scenarios/gallery.yaml").path
+        let outcome = try run(["run", demo, "--json", "-"])
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+        let expectations = try #require(json["expectations"] as? [[String: Any]])
+        let broken = expectations.filter { $0["holds"] as? Bool == false }.compactMap { $0["expectation"] as? String }
+        #expect(broken.filter { !$0.hasPrefix("duration") } == [])
+        #expect(expectations.contains { $0["expectation"] as? String == "rss_fall_over_claimed >= 90%" })
+        #expect((json["losses"] as? [Any])?.isEmpty == true)
+    }
+
     @Test func helpIsAnAnswerNotAnError() throws {
         let outcome = try run(["run", "--help"])
         #expect(outcome.status == 0)

@@ -29,7 +29,11 @@ import Testing
         let fill = MemoryFill()
         let asked = Mutex(0)
         // Nearly at once, so that the waiting for a late monitor is cut short.
-        let level: () -> PressureLevel = { asked.withLock { $0 += 1; return $0 > 8 ? .critical : .normal } }
+        let level: () -> PressureLevel = {
+            asked.withLock {
+                $0 += 1; return $0 > 8 ? .critical : .normal
+            }
+        }
         _ = fill.fill(FillSpec(level: .critical, atMost: .mebibytes(12), rate: 10e9), level: level)
         #expect(fill.peakBytes == .mebibytes(12))
         fill.release()

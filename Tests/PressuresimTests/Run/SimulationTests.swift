@@ -13,14 +13,17 @@ import Testing
 
     @Test func everythingThatLeftComesBack() async throws {
         let (record, figures) = try await play(
-            smallScenario.replacingOccurrences(of: "  - warning: critical", with: """
-                  - warning: critical
-                  - access: {of: shelf/**, threads: 2}
-                  - update: {of: shelf/kept-*, count: 4}
-                  - background
-                  - foreground
-                  - access: {of: shelf/**, pattern: zipf, count: 20}
-                """)
+            smallScenario.replacingOccurrences(
+                of: "  - warning: critical",
+                with: """
+                      - warning: critical
+                      - access: {of: shelf/**, threads: 2}
+                      - update: {of: shelf/kept-*, count: 4}
+                      - background
+                      - foreground
+                      - access: {of: shelf/**, pattern: zipf, count: 20}
+                    """
+            )
         )
         #expect(figures[.lost] == 0)
         #expect(figures[.verified] == 4)
@@ -39,7 +42,8 @@ import Testing
 
     @Test(arguments: [(0.75, 0.2...0.32), (0.5, 0.45...0.58), (0, 0.99...1.02)])
     func syntheticContentCompressesAsStated(compressibility: Double, ratio: ClosedRange<Double>) async throws {
-        let text = smallScenario
+        let text =
+            smallScenario
             .replacingOccurrences(of: "compressibility: 0.5", with: "compressibility: \(compressibility)")
             .replacingOccurrences(of: "64KiB", with: "1MiB")
         let figures = try await play(text).figures
@@ -48,14 +52,18 @@ import Testing
     }
 
     @Test func theHeapsValuesComeBackToo() async throws {
-        let text = smallScenario.replacingOccurrences(of: "size: 64KiB", with: "size: 1KiB to 64KiB\n        storage: array")
+        let text = smallScenario.replacingOccurrences(
+            of: "size: 64KiB",
+            with: "size: 1KiB to 64KiB\n        storage: array"
+        )
         let figures = try await play(text).figures
         #expect(figures[.lost] == 0)
         #expect(figures[.verified] == 4)
     }
 
     @Test func failingLoadersAreCountedAndTriedAgain() async throws {
-        let text = smallScenario
+        let text =
+            smallScenario
             .replacingOccurrences(of: "cost: 1ms", with: "failure: 100%")
             .replacingOccurrences(of: "of: shelf/*", with: "of: shelf/made, count: 5")
         let figures = try await play(text).figures
@@ -88,13 +96,16 @@ import Testing
     }
 
     @Test func stepsMayRunSideBySide() async throws {
-        let text = smallScenario.replacingOccurrences(of: "  - warning: critical", with: """
-              - together:
-                  - warning: critical
-                  - access: {of: shelf/**, pattern: uniform, count: 500, threads: 2}
-                  - update: {of: shelf/kept-*, pattern: uniform, count: 100}
-              - background
-            """)
+        let text = smallScenario.replacingOccurrences(
+            of: "  - warning: critical",
+            with: """
+                  - together:
+                      - warning: critical
+                      - access: {of: shelf/**, pattern: uniform, count: 500, threads: 2}
+                      - update: {of: shelf/kept-*, pattern: uniform, count: 100}
+                  - background
+                """
+        )
         let (record, figures) = try await play(text)
         #expect(record.tally.losses.isEmpty, "\(record.tally.losses)")
         #expect(figures[.lost] == 0)
@@ -141,11 +152,14 @@ import Testing
 
     @Test func fillsCountByTheLargestBound() throws {
         let text = smallScenario.replacingOccurrences(of: "controllers:", with: "memory: real\ncontrollers:")
-            .replacingOccurrences(of: "  - warning: critical", with: """
-                  - fill: {until: warning, at_most: 100MiB}
-                  - fill: {until: critical, at_most: 300MiB}
-                  - release
-                """)
+            .replacingOccurrences(
+                of: "  - warning: critical",
+                with: """
+                      - fill: {until: warning, at_most: 100MiB}
+                      - fill: {until: critical, at_most: 300MiB}
+                      - release
+                    """
+            )
         try check(text, available: .mebibytes(493))
         #expect(throws: EnvironmentRefusal.self) { try check(text, available: .mebibytes(492)) }
     }

@@ -7,11 +7,14 @@ import Testing
 @Suite struct ScenarioTests {
     @Test func aScenarioIsReadAsWritten() throws {
         let scenario = try scenario(
-            smallScenario.replacingOccurrences(of: "controllers:", with: """
-                spill: {directory: /var/tmp, limit: 1GiB, allow_memory: true}
-                memory: {taken_since_start: {warning: {enter: 2MiB, leave: 1MiB}, critical: {enter: 4MiB, leave: 3MiB}}}
-                controllers:
-                """)
+            smallScenario.replacingOccurrences(
+                of: "controllers:",
+                with: """
+                    spill: {directory: /var/tmp, limit: 1GiB, allow_memory: true}
+                    memory: {taken_since_start: {warning: {enter: 2MiB, leave: 1MiB}, critical: {enter: 4MiB, leave: 3MiB}}}
+                    controllers:
+                    """
+            )
         )
         #expect(scenario.name == "Small")
         #expect(scenario.seed == 5)

@@ -16,10 +16,12 @@ import Testing
 }
 
 @Suite struct SpellingTests {
-    @Test(arguments: [
-        ("visable", "visible"), ("Visible", "visible"), ("visbile", "visible"), ("vsible", "visible"),
-        ("conut", "count"), ("x", nil), ("entirely", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("visable", "visible"), ("Visible", "visible"), ("visbile", "visible"), ("vsible", "visible"),
+            ("conut", "count"), ("x", nil), ("entirely", nil),
+        ] as [(String, String?)]
+    )
     func suggestsTheNearestSpellingThatIsNear(word: String, suggestion: String?) {
         #expect(Spelling.nearest(to: word, among: ["name", "count", "visible", "caches"]) == suggestion)
     }
@@ -32,24 +34,31 @@ import Testing
 }
 
 @Suite struct UnitTests {
-    @Test(arguments: [
-        ("64KiB", 65_536), ("1.5 MiB", 1_572_864), ("0B", 0), ("2GiB", 2_147_483_648), ("1,024B", 1024),
-        ("64KB", nil), ("64", nil), ("KiB", nil), ("-1B", nil), ("1e3B", nil), ("", nil),
-    ] as [(String, Double?)])
+    @Test(
+        arguments: [
+            ("64KiB", 65_536), ("1.5 MiB", 1_572_864), ("0B", 0), ("2GiB", 2_147_483_648), ("1,024B", 1024),
+            ("64KB", nil), ("64", nil), ("KiB", nil), ("-1B", nil), ("1e3B", nil), ("", nil),
+        ] as [(String, Double?)]
+    )
     func sizesHaveBinaryUnits(text: String, bytes: Double?) {
         #expect(UnitFamily.bytes.value(text) == bytes)
     }
 
-    @Test(arguments: [
-        ("200ms", 0.2), ("2s", 2), ("1min", 60), ("5us", 5e-6), ("5µs", 5e-6), ("7ns", 7e-9), ("2m", nil), ("2", nil),
-    ] as [(String, Double?)])
+    @Test(
+        arguments: [
+            ("200ms", 0.2), ("2s", 2), ("1min", 60), ("5us", 5e-6), ("5µs", 5e-6), ("7ns", 7e-9), ("2m", nil),
+            ("2", nil),
+        ] as [(String, Double?)]
+    )
     func durationsHaveUnits(text: String, seconds: Double?) {
         let value = UnitFamily.time.value(text)
         #expect((value == nil) == (seconds == nil))
         if let value, let seconds { #expect(abs(value - seconds) < 1e-12) }
     }
 
-    @Test(arguments: [("150MB/s", 150e6), ("1MiB/s", 1_048_576), ("2GB/s", 2e9), ("150MB", nil)] as [(String, Double?)])
+    @Test(
+        arguments: [("150MB/s", 150e6), ("1MiB/s", 1_048_576), ("2GB/s", 2e9), ("150MB", nil)] as [(String, Double?)]
+    )
     func ratesHaveUnits(text: String, rate: Double?) {
         #expect(UnitFamily.rate.value(text) == rate)
     }
