@@ -132,8 +132,8 @@ struct Account {
 
     private var problems: [String] {
         let losses = record.tally.losses.map { "LOST \($0.path): \($0.reason)" }
-        let failures = record.reliefs.flatMap(\.failures) + record.restoreFailures
-        let all = losses + failures + (record.interruption.map { [$0] } ?? [])
+        let failures = record.tally.complaints + record.reliefs.flatMap(\.failures) + record.restoreFailures
+        let all = losses + failures
         let told = all.prefix(Self.fewest).map(style.bad)
         return all.count > told.count ? told + ["and \(all.count - told.count) more"] : told
     }

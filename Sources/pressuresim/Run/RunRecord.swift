@@ -29,7 +29,6 @@ struct RunRecord: Sendable {
     var restoreFailures: [String] = []
     var values = 0
     var valueBytes = 0
-    var caches = 0
     var residentAtStart = ByteCount.zero
     var residentAtEnd = ByteCount.zero
     var residentPeak = ByteCount.zero
@@ -41,8 +40,6 @@ struct RunRecord: Sendable {
     var verifiedAtEnd = 0
     /// How long it took.
     var verification = Duration.zero
-    /// Why the timeline was left early; nil when it was played to its end.
-    var interruption: String?
 
     /// All reliefs, in the order in which they ended.
     var reliefs: [ReliefRecord] { steps.compactMap(\.relief) }

@@ -122,7 +122,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         switch error {
         case is SimulatedLoaderFailure: tally.loaderFailures += 1
         default:
-            tally.failures += 1
+            tally.fail(path, error)
             if !hasLoader { tally.losses.append(.init(path: path, reason: "\(error)")) }
         }
     }

@@ -164,6 +164,14 @@ import Testing
         #expect(places == ["5", "9", "15", "18", "20"])
     }
 
+    @Test func aCacheWithASlipIsNotAlsoMissedByThePatternsForIt() {
+        let text =
+            smallScenario
+            .replacingOccurrences(of: "64KiB", with: "64")
+            .replacingOccurrences(of: "of: shelf/*", with: "of: shelf/kept-*")
+        #expect(complaints(text).count == 1)
+    }
+
     @Test(arguments: [
         ("", "test.yaml:1:1: found an empty file"),
         ("- a list", "test.yaml:1:1: found a list"),
