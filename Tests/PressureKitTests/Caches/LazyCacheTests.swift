@@ -1,7 +1,8 @@
-@testable import PressureKit
 import PressureKitTesting
 import Synchronization
 import Testing
+
+@testable import PressureKit
 
 @Suite(.timeLimit(.minutes(2))) struct LazyCacheTests {
     struct LoaderError: Error, Equatable { var number: Int }

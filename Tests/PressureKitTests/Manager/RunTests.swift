@@ -4,7 +4,7 @@ import PressureKitTesting
 import Testing
 
 #if ServiceLifecycle
-import ServiceLifecycle
+    import ServiceLifecycle
 #endif
 
 /// The whole way: a signal, the monitor, the delegate, the events, the controllers, the memory.
@@ -40,18 +40,21 @@ import ServiceLifecycle
     }
 
     #if ServiceLifecycle
-    @Test func aServiceGroupMayShutItDownGracefully() async throws {
-        let source = SimulatedSource(level: .warning)
-        let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.sources = [.simulated(source)] }
-        let events = manager.events
-        let group = ServiceGroup(services: [manager], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let running = Task { try await group.run() }
-        // It runs when it has warned.
-        #expect(await waitForWarning(events)?.level == .warning)
-        await group.triggerGracefulShutdown()
-        // A service that returns before it was asked to is an error of the group.
-        try await running.value
-    }
+        @Test func aServiceGroupMayShutItDownGracefully() async throws {
+            let source = SimulatedSource(level: .warning)
+            let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.sources = [.simulated(source)] }
+            let events = manager.events
+            let group = ServiceGroup(
+                services: [manager],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+            let running = Task { try await group.run() }
+            // It runs when it has warned.
+            #expect(await waitForWarning(events)?.level == .warning)
+            await group.triggerGracefulShutdown()
+            // A service that returns before it was asked to is an error of the group.
+            try await running.value
+        }
     #endif
 
     /// A marble diagram played on a clock moved by hand: up, eviction, and down one level at a time, normal once.
@@ -63,7 +66,8 @@ import ServiceLifecycle
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { configuration in
             configuration.clock = clock
             configuration.sources = [
-                marbles.pressureSource, .simulated(waker), PressureSource(name: "pulse") { () throws(PressureError) in pulse },
+                marbles.pressureSource, .simulated(waker),
+                PressureSource(name: "pulse") { () throws(PressureError) in pulse },
             ]
         }
         let controller = try addController("app", to: manager.root)
@@ -96,7 +100,9 @@ import ServiceLifecycle
         #expect(story.prefix(2) == ["warning", "relief of 2"])
         #expect(story.contains("relief of 6"))
         #expect(caches.map(\.residency) == Array(repeating: .spilled, count: 8))
-        for (index, cache) in caches.enumerated() { #expect(try await cache.value() == makeBytes(1000, seed: UInt64(index))) }
+        for (index, cache) in caches.enumerated() {
+            #expect(try await cache.value() == makeBytes(1000, seed: UInt64(index)))
+        }
     }
 
     /// A source without a vote that tells when it was last asked.
@@ -121,7 +127,8 @@ import ServiceLifecycle
         await manager.shutdown()
         await manager.shutdown()
         for report in [
-            await manager.simulateMemoryWarning(.critical), await manager.relieve(.mebibytes(1)), await manager.enterBackground(),
+            await manager.simulateMemoryWarning(.critical), await manager.relieve(.mebibytes(1)),
+            await manager.enterBackground(),
         ] {
             #expect(report.claimed == .zero)
             #expect(report.evicted.isEmpty)
@@ -204,7 +211,8 @@ import ServiceLifecycle
     }
 
     @Test(arguments: [
-        Wrong("workers") { $0.workers = 0 }, Wrong("workers") { $0.workers = -1 }, Wrong("workers") { $0.workers = 257 },
+        Wrong("workers") { $0.workers = 0 }, Wrong("workers") { $0.workers = -1 },
+        Wrong("workers") { $0.workers = 257 },
         Wrong("warningShare") { $0.warningShare = 0 }, Wrong("warningShare") { $0.warningShare = 1.01 },
         Wrong("warningShare") { $0.warningShare = .nan }, Wrong("warningShare") { $0.warningShare = -1 },
         Wrong("spillLimit") { $0.spillLimit = .bytes(-1) }, Wrong("freeSpaceFloor") { $0.freeSpaceFloor = .bytes(-1) },
