@@ -8,13 +8,17 @@ import Testing
 /// visited once, so a run is exhaustive: what is asserted here holds for these actors in every schedule.
 @Suite struct ResidencyScheduleTests {
     /// Who works on the slot. Each loops through its program twice.
-    enum Actor: Hashable, CaseIterable, Sendable { case reader, secondReader, evictor, dropper, setter, invalidator, updater }
+    enum Actor: Hashable, CaseIterable, Sendable {
+        case reader, secondReader, evictor, dropper, setter, invalidator, updater
+    }
 
     /// How a value without or with a loader starts, and who works on it.
     struct Setup: Sendable, CustomTestStringConvertible {
         var hasLoader: Bool
         var actors: [Actor]
-        var testDescription: String { "\(actors.map { "\($0)" }.joined(separator: " + "))\(hasLoader ? ", loader" : "")" }
+        var testDescription: String {
+            "\(actors.map { "\($0)" }.joined(separator: " + "))\(hasLoader ? ", loader" : "")"
+        }
     }
 
     static let setups: [Setup] = {
@@ -180,7 +184,9 @@ private struct World: Hashable {
 
     private mutating func empty(_ slot: Int) {
         if slots[slot].readers > 0 { fault = "slot \(slot) was emptied under a reader" }
-        if slots[slot].word.holdsValue != (slots[slot].value != nil) { fault = "slot \(slot) forgot whether it has a value" }
+        if slots[slot].word.holdsValue != (slots[slot].value != nil) {
+            fault = "slot \(slot) forgot whether it has a value"
+        }
         if slots[slot].recycled > 0 { fault = "slot \(slot) was emptied twice" }
         slots[slot].recycled += 1
         slots[slot].value = nil
@@ -203,13 +209,25 @@ private struct World: Hashable {
                 return [pinned.with { $0.look(index, slot) }]
             }
             if let begun = applying(slot, { $0.beginningLoad() }) {
-                return [begun.with { $0.take(slot); $0.actors[index].place = .loading }]
+                return [
+                    begun.with {
+                        $0.take(slot); $0.actors[index].place = .loading
+                    }
+                ]
             }
             if let begun = applying(slot, { $0.beginningRestore() }) {
-                return [begun.with { $0.take(slot); $0.actors[index].place = .restoring }]
+                return [
+                    begun.with {
+                        $0.take(slot); $0.actors[index].place = .restoring
+                    }
+                ]
             }
             if let waiting = applying(slot, { $0.awaiting() }) {
-                return [waiting.with { $0.actors[index].place = .asleep; $0.slots[slot].asleep.insert(index) }]
+                return [
+                    waiting.with {
+                        $0.actors[index].place = .asleep; $0.slots[slot].asleep.insert(index)
+                    }
+                ]
             }
             return [with { $0.actors[index].place = .start }]
         case .loading:
@@ -252,7 +270,9 @@ private struct World: Hashable {
         return done.with { world in
             world.slots[slot].isOwned = false
             // What the loader makes now is what counts, if there was nothing newer.
-            if !world.isGone, world.newest != version { world.fault = "the loader's value took the place of version \(world.newest)" }
+            if !world.isGone, world.newest != version {
+                world.fault = "the loader's value took the place of version \(world.newest)"
+            }
             world.slots[slot].value = version
             world.slots[slot].copy = nil
             world.newest = version
@@ -302,11 +322,17 @@ private struct World: Hashable {
             return [with { $0.actors[index].place = .clean }]
         case .found:
             guard let begun = applying(slot, { $0.beginningCopy() }) else { return [with { $0.finish(index) }] }
-            return [begun.with { $0.slots[slot].draft = $0.slots[slot].value; $0.actors[index].place = .copied }]
+            return [
+                begun.with {
+                    $0.slots[slot].draft = $0.slots[slot].value; $0.actors[index].place = .copied
+                }
+            ]
         case .copied:
             return [true, false].map { succeeded in
                 applying(slot, { $0.finishingCopy(succeeded: succeeded) })!.with { world in
-                    if world.slots[slot].value != world.slots[slot].draft { world.fault = "changed while it was copied" }
+                    if world.slots[slot].value != world.slots[slot].draft {
+                        world.fault = "changed while it was copied"
+                    }
                     world.slots[slot].copy = succeeded ? world.slots[slot].draft : nil
                     world.slots[slot].draft = nil
                     world.recycleIfAbandoned(slot)
@@ -318,13 +344,19 @@ private struct World: Hashable {
             guard let begun = applying(slot, { $0.beginningRelease(dropping: isDropping) }) else {
                 return [with { $0.finish(index) }]
             }
-            return [begun.with { $0.take(slot); $0.actors[index].place = .releasing }]
+            return [
+                begun.with {
+                    $0.take(slot); $0.actors[index].place = .releasing
+                }
+            ]
         case .releasing:
             return [
                 applying(slot, { $0.finishingRelease() })!.with { world in
                     world.slots[slot].isOwned = false
                     let isKept = world.slots[slot].word.phase == .spilled
-                    if isKept, world.slots[slot].copy != world.slots[slot].value { world.fault = "spilled without its copy" }
+                    if isKept, world.slots[slot].copy != world.slots[slot].value {
+                        world.fault = "spilled without its copy"
+                    }
                     // Gone, but the loader makes it again: only version 0 may go this way.
                     if !isKept, world.slots[slot].value != 0 { world.fault = "version \(world.newest) was dropped" }
                     if !isKept { world.isGone = true }
@@ -345,7 +377,11 @@ private struct World: Hashable {
             return [with { $0.find(index) }]
         case .found:
             if let begun = applying(slot, { $0.beginningMutation() }) {
-                return [begun.with { $0.take(slot); $0.actors[index].place = .mutating }]
+                return [
+                    begun.with {
+                        $0.take(slot); $0.actors[index].place = .mutating
+                    }
+                ]
             }
             switch slots[slot].word.phase {
             case .resident, .loading, .restoring: return [putting(index, hasValue)]

@@ -48,7 +48,9 @@ import Testing
         try await roundTrip([Point](repeating: Point(x: 0.5, y: -3), count: count))
     }
 
-    @Test(arguments: ["", "a", "fifteen bytes ok", "Grüße, 東京 👩‍👩‍👧 e\u{301}", String(repeating: "ä", count: 200_000), "\0nul\0"])
+    @Test(arguments: [
+        "", "a", "fifteen bytes ok", "Grüße, 東京 👩‍👩‍👧 e\u{301}", String(repeating: "ä", count: 200_000), "\0nul\0",
+    ])
     func strings(_ text: String) async throws { try await roundTrip(text) }
 
     @Test(arguments: [0, 1, chunk, chunk + 1])
@@ -83,8 +85,12 @@ import Testing
         for _ in 0..<2 {
             let report = await manager.simulateMemoryWarning(.critical)
             #expect(report.claimed == .bytes(1000))
-            #expect(report.skipped.map(\.reason) == [.spillFailed, .spillFailed, .spillFailed, .spillFailed, .spillFailed])
-            #expect(report.failures.map(\.code) == [.spillFailed, .spillFailed, .spillFailed, .spillFailed, .spillFailed])
+            #expect(
+                report.skipped.map(\.reason) == [.spillFailed, .spillFailed, .spillFailed, .spillFailed, .spillFailed]
+            )
+            #expect(
+                report.failures.map(\.code) == [.spillFailed, .spillFailed, .spillFailed, .spillFailed, .spillFailed]
+            )
             #expect(bad.map(\.isLoaded) == [true, true, true, true, true])
             #expect(try await good.value() == makeBytes(1000, seed: 5))
         }

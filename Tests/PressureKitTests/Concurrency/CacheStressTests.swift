@@ -1,9 +1,10 @@
 import CLinuxShims
 import Glibc
-@testable import PressureKit
 import PressureKitTesting
 import Synchronization
 import Testing
+
+@testable import PressureKit
 
 /// Readers, leases, writers, evictions and a failing disk at once, each read checked against what was written.
 @Suite(.timeLimit(.minutes(5))) struct CacheStressTests {
@@ -91,7 +92,9 @@ import Testing
             for _ in 0..<4 {
                 group.addTask {
                     try await threads.run {
-                        for _ in 0..<100 { try cache.update { value in for index in value.indices { value[index] += 1 } } }
+                        for _ in 0..<100 {
+                            try cache.update { value in for index in value.indices { value[index] += 1 } }
+                        }
                     }
                 }
             }

@@ -1,6 +1,7 @@
-@testable import PressureKit
 import PressureKitTesting
 import Testing
+
+@testable import PressureKit
 
 @Suite(.timeLimit(.minutes(1))) struct ContainmentTests {
     let manager: PressureManager
@@ -85,7 +86,9 @@ import Testing
         try parent.addChild(child)
         child.removeFromParent()
         child.removeFromParent()
-        #expect(lines.all == ["child.willMove parent", "child.didMove parent", "child.willMove nil", "child.didMove nil"])
+        #expect(
+            lines.all == ["child.willMove parent", "child.didMove parent", "child.willMove nil", "child.didMove nil"]
+        )
     }
 
     @Test func aDelegateIsNotRetained() throws {

@@ -1,5 +1,6 @@
-@testable import PressureKit
 import Testing
+
+@testable import PressureKit
 
 /// The planner against a naive sort.
 @Suite struct PlannerTests {
@@ -22,7 +23,9 @@ import Testing
 
     /// The same by sorting everything: the lowest ranks until the goal is covered, then the smallest sufficient one of
     /// its class in place of the last.
-    private func bytesWanted(_ candidates: [Candidate], goal: Int, now: UInt32) -> (kept: Set<Int>, last: Int?, lastBytes: Int) {
+    private func bytesWanted(_ candidates: [Candidate], goal: Int, now: UInt32) -> (
+        kept: Set<Int>, last: Int?, lastBytes: Int
+    ) {
         let ranks = candidates.map { LeastRecentlyUsed().rank($0, now: now) }
         let order = candidates.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
         var victims: [Int] = []
@@ -37,7 +40,9 @@ import Testing
         let fitting = rest.filter {
             candidates[$0].evictionClass == candidates[last].evictionClass && candidates[$0].footprint >= need
         }
-        return (Set(victims.dropLast()), last, fitting.map { candidates[$0].footprint }.min() ?? candidates[last].footprint)
+        return (
+            Set(victims.dropLast()), last, fitting.map { candidates[$0].footprint }.min() ?? candidates[last].footprint
+        )
     }
 
     private func randomCandidates(_ generator: inout SeededGenerator) -> [Candidate] {

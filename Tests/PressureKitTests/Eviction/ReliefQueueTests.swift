@@ -1,6 +1,7 @@
-@testable import PressureKit
 import Synchronization
 import Testing
+
+@testable import PressureKit
 
 /// P12 as a table: one reclaim at a time, and what a second request does to it.
 @Suite struct ReliefQueueTests {
@@ -100,7 +101,8 @@ import Testing
     @Test(arguments: [
         (ReliefAmount(), 100, 0 as Int?), (.bytes(30), 100, 30), (.bytes(-3), 100, 0), (.bytes(300), 100, 300),
         (.share(0.25), 100, 25), (.share(0.25), 101, 26), (.share(0.25), 0, 0), (.everything, 100, nil),
-        (.share(1), 0, nil), (.bytes(30).merged(with: .share(0.25)), 100, 30), (.bytes(20).merged(with: .share(0.25)), 100, 25),
+        (.share(1), 0, nil), (.bytes(30).merged(with: .share(0.25)), 100, 30),
+        (.bytes(20).merged(with: .share(0.25)), 100, 25),
         (.bytes(30).merged(with: .everything), 100, nil), (.bytes(10).merged(with: .bytes(20)), 100, 20),
     ])
     func aGoalIsTheLargerOfBytesAndShare(amount: ReliefAmount, evictable: Int, goal: Int?) {

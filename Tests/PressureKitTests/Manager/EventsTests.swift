@@ -1,6 +1,7 @@
-@testable import PressureKit
 import PressureKitTesting
 import Testing
+
+@testable import PressureKit
 
 @Suite(.timeLimit(.minutes(1))) struct EventsTests {
     private func failure(_ number: Int) -> PressureEvent {
@@ -88,4 +89,3 @@ import Testing
         #expect(await number(waiting.value) == nil)
     }
 }
-
