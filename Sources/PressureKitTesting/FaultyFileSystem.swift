@@ -72,6 +72,7 @@ public final class FaultyFileSystem: Sendable {
         var matching = 0
         var faults = 0
         var calls: [Operation: Int] = [:]
+        var interceptor: (@Sendable (Operation) -> Void)?
     }
 
     let base: any FileSystem
@@ -100,9 +101,16 @@ public final class FaultyFileSystem: Sendable {
     /// How many calls of a kind were made, failed ones included.
     public func calls(_ operation: Operation) -> Int { state.withLock { $0.calls[operation] ?? 0 } }
 
+    /// Sets what is called, with no lock held, before each call goes on: a test can hold a call there until something
+    /// else has happened.
+    package func setInterceptor(_ interceptor: (@Sendable (Operation) -> Void)?) {
+        state.withLock { $0.interceptor = interceptor }
+    }
+
     /// Counts a call: the fault that strikes it, with the number of the call, if any does.
     func strike(_ operation: Operation) -> (fault: Fault, number: Int)? {
-        state.withLock { state in
+        state.withLock { $0.interceptor }?(operation)
+        return state.withLock { state in
             state.calls[operation, default: 0] += 1
             guard let rule = state.rule, rule.operation.map({ $0 == operation }) ?? true else { return nil }
             state.matching += 1

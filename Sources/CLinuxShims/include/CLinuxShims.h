@@ -96,4 +96,8 @@ int64_t pk_read_two(int descriptor, int64_t offset, void *first, size_t first_co
 int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t first_count, const void *second,
                      size_t second_count);
 
+/// Continues zlib's CRC-32 over as many leading bytes as carry-less multiplication can take, and returns how many: none
+/// where the processor lacks it. Several times as fast as zlib's own `crc32`, which takes the rest.
+size_t pk_crc32_fold(uint32_t *crc, const void *bytes, size_t count);
+
 #endif

@@ -36,7 +36,8 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     private static let cleanBit: UInt64 = 1 << 24
     @usableFromInline static let copyingBit: UInt64 = 1 << 25
     private static let holdsValueBit: UInt64 = 1 << 27
-    private static let reloadableBit: UInt64 = 1 << 28
+    @usableFromInline static let visitedBit: UInt64 = 1 << 28
+    private static let reloadableBit: UInt64 = 1 << 29
 
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
@@ -88,6 +89,9 @@ extension ResidencyWord {
     /// Whether a slot that was replaced still has its value.
     package var holdsValue: Bool { rawValue & Self.holdsValueBit != 0 }
 
+    /// Whether a reader has pinned the value since it was made, or since this was last cleared.
+    package var isVisited: Bool { rawValue & Self.visitedBit != 0 }
+
     /// What the app is told.
     package var residency: Residency {
         switch phase {
@@ -107,9 +111,9 @@ extension ResidencyWord {
 
     private func clearing(_ bits: UInt64) -> ResidencyWord { ResidencyWord(rawValue: rawValue & ~bits) }
 
-    /// The next phase of an owner's step: whoever slept wakes, and one pin for the owner's own read if it asks.
+    /// The next phase of an owner's step: whoever slept wakes, nobody has used what is there now, and one pin for the owner's own read if it asks.
     private func settled(_ phase: Phase, pinned: Bool = false, stamp: UInt32? = nil) -> ResidencyWord {
-        var word = with(phase: phase).clearing(Self.waitersBit)
+        var word = with(phase: phase).clearing(Self.waitersBit | Self.visitedBit)
         if pinned { word.rawValue += 1 }
         if let stamp { word.rawValue = word.rawValue & ~Self.stampMask | UInt64(stamp) << 32 }
         return word
@@ -123,11 +127,14 @@ extension ResidencyWord {
     @inlinable
     package func pinning(stamp: UInt32) -> ResidencyWord? {
         guard isResident, rawValue & Self.pinMask != Self.pinMask else { return nil }
-        return ResidencyWord(rawValue: (rawValue & ~Self.stampMask | UInt64(stamp) << 32) + 1)
+        return ResidencyWord(rawValue: (rawValue & ~Self.stampMask | Self.visitedBit | UInt64(stamp) << 32) + 1)
     }
 
     /// Whether the slot was replaced and nobody holds it any more: whoever made it so empties it.
     package var isAbandoned: Bool { phase == .retired && isIdle }
+
+    /// The value was looked at by an order of eviction that gives what was used another chance (SIEVE's bit).
+    package func clearingVisit() -> ResidencyWord? { isVisited ? clearing(Self.visitedBit) : nil }
 
     /// Sleepers are to be woken on the next change. Legal while somebody owns the slot.
     package func awaiting() -> ResidencyWord? {
@@ -198,6 +205,9 @@ extension ResidencyWord {
         guard phase == .mutating else { return nil }
         return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit | Self.reloadableBit)
     }
+
+    /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
+    package func vacating() -> ResidencyWord? { phase == .unloaded ? settled(.retired) : nil }
 
     /// Another slot has taken this one's place. Legal in every phase but where a writer or a release is at work.
     ///

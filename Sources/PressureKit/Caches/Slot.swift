@@ -45,17 +45,28 @@ struct Slot<Value>: @unchecked Sendable {
             byteCount: valueOffset + MemoryLayout<Value>.size,
             alignment: max(64, MemoryLayout<Value>.alignment)
         )
-        unsafe base.initializeMemory(as: SlotHeader.self, to: SlotHeader())
-        unsafe (base + SlotHeader.copyOffset).initializeMemory(as: SpillCopy.self, to: SpillCopy())
-        return unsafe Slot(base: base)
+        let slot = unsafe Slot(base: base)
+        slot.initialize()
+        return slot
     }
 
-    /// Frees a slot that nobody can reach any more, with its value if it has one.
-    func deallocate() {
+    /// Makes raw memory an empty slot: header and copy; no value.
+    func initialize() {
+        unsafe base.initializeMemory(as: SlotHeader.self, to: SlotHeader())
+        unsafe (base + SlotHeader.copyOffset).initializeMemory(as: SpillCopy.self, to: SpillCopy())
+    }
+
+    /// Destroys what is in a slot that nobody can reach any more.
+    func destroy() {
         let state = unsafe header.pointee.state
         if state.isResident || state.holdsValue { unsafe value.deinitialize(count: 1) }
         unsafe copy.deinitialize(count: 1)
         unsafe header.deinitialize(count: 1)
+    }
+
+    /// Destroys a slot that was made by ``allocate()`` and frees it.
+    func deallocate() {
+        destroy()
         unsafe base.deallocate()
     }
 

@@ -24,8 +24,8 @@ package final class ChunkEncoder: @unchecked Sendable {
         spare = try ReservedPages(byteCount: Self.readBackLength + 4096)
     }
 
-    /// How much of a frame is read back at a time to be compared: little enough to stay in the second-level cache.
-    static let readBackLength = 64 << 10
+    /// How much of a frame is read back at a time to be compared: little enough to stay in the processor's cache.
+    static let readBackLength = 32 << 10
 
     /// Room for a frame's header.
     var headerBytes: UnsafeMutableRawBufferPointer {

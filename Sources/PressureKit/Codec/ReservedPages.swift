@@ -9,7 +9,7 @@ import CLinuxShims
     /// The memory. Valid for as long as its owner.
     let bytes: UnsafeMutableRawBufferPointer
 
-    /// Reserves at least one byte and at most `byteCount` rounded up to whole pages.
+    /// Reserves `byteCount` bytes, at least one, rounded up to whole pages of zeros.
     ///
     /// - Throws: ``PressureError`` with code `spillFailed` when the system has no memory to give.
     init(byteCount: Int) throws(PressureError) {

@@ -1,16 +1,21 @@
 import Synchronization
 
-/// What a relief asks of the tree. Nothing here allocates.
+/// What a relief asks of the tree. Nothing here allocates, in a debug build either: there an array's iterator allocates
+/// for every element, and its subscript does not.
 extension PressureController {
     /// Lists every value below here that could leave memory, and those that cannot now. Under ``hierarchy``.
     func collect(into storage: PlanStorage, canSpill: Bool, depth: UInt16) {
         state.withLock { state in
-            for entry in state.entries {
-                entry.list(in: storage, canSpill: canSpill, isVisible: state.isVisible, depth: depth)
+            for index in 0..<state.entries.count {
+                state.entries[index].list(in: storage, canSpill: canSpill, isVisible: state.isVisible, depth: depth)
             }
             // Parents are locked before children, everywhere.
-            for child in state.children {
-                child.collect(into: storage, canSpill: canSpill, depth: depth == .max ? .max : depth + 1)
+            for index in 0..<state.children.count {
+                state.children[index].collect(
+                    into: storage,
+                    canSpill: canSpill,
+                    depth: depth == .max ? .max : depth + 1
+                )
             }
         }
     }
@@ -19,13 +24,19 @@ extension PressureController {
     func warn(_ warning: MemoryWarning) {
         let (delegate, children) = state.withLock { ($0.delegate, $0.children) }
         delegate?.didReceiveMemoryWarning(warning)
-        for child in children { child.warn(warning) }
+        for index in 0..<children.count { children[index].warn(warning) }
     }
 }
 
 extension CacheEntry {
-    fileprivate func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        let slot = unsafe currentSlot
+    /// Lists the value of one slot, if it is in memory.
+    func list(
+        _ slot: UnsafeMutableRawPointer,
+        in storage: PlanStorage,
+        canSpill: Bool,
+        isVisible: Bool,
+        depth: UInt16
+    ) {
         let word = unsafe header(slot).pointee.state
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         switch word.phase {
@@ -37,7 +48,7 @@ extension CacheEntry {
         guard footprint > 0 else { return }
         guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
-        let plainBytes = unsafe spillByteCount(slot)
+        let plainBytes = unsafe plainByteCount(slot)
         let way: Candidate.Way =
             word.isClean
             ? .release

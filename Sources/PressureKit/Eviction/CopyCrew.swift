@@ -27,7 +27,7 @@ final class CopyCrew: Sendable {
         let file: SegmentFile
         let compression: CompressionChoice
         let clock: any MonotonicClock
-        let probe: AllocationProbe?
+        let probe: AllocationProbe
     }
 
     private let tools: Tools
@@ -41,13 +41,16 @@ final class CopyCrew: Sendable {
         file: SegmentFile,
         compression: CompressionChoice,
         clock: any MonotonicClock,
-        probe: AllocationProbe?
+        probe: @escaping AllocationProbe
     ) throws(PressureError) {
         tools = Tools(file: file, compression: compression, clock: clock, probe: probe)
         leadersEncoder = try ChunkEncoder()
+        let decoder = try ChunkDecoder()
+        try file.rehearse(leadersEncoder, decoder)
         // A thread that was started before another could not be is ended by deinit.
         for number in 1..<max(1, workers) {
             let encoder = try ChunkEncoder()
+            try file.rehearse(encoder, decoder)
             try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder) }
         }
     }
@@ -77,6 +80,16 @@ final class CopyCrew: Sendable {
     /// Works on a chunk on the leader's thread.
     func work(on unit: CopyJob.Unit) { tools.copy(unit, with: leadersEncoder) }
 
+    /// Copies a value outside any job, on the calling thread.
+    func copy(
+        _ chunks: Range<Int>,
+        of entry: CacheEntry,
+        _ slot: UnsafeMutableRawPointer,
+        with encoder: ChunkEncoder
+    ) -> SpillFailure? {
+        unsafe tools.copy(chunks, of: entry, slot, with: encoder)
+    }
+
     /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
     func suspend() { tools.state.withLock { $0.job?.suspend() } }
 
@@ -91,6 +104,17 @@ final class CopyCrew: Sendable {
     }
 }
 
+extension SegmentFile {
+    /// Rehearses as the manager does: a disk that is full now may have room later, and is no reason not to start.
+    fileprivate func rehearse(_ encoder: ChunkEncoder, _ decoder: ChunkDecoder) throws(PressureError) {
+        do throws(SpillFailure) {
+            try rehearse(with: encoder, decoder)
+        } catch where !error.isDiskFull {
+            throw error.pressureError()
+        } catch {}
+    }
+}
+
 /// Counts the heap allocations of the calling thread; only differences mean something.
 package typealias AllocationProbe = @Sendable () -> Int
 
@@ -98,12 +122,10 @@ extension CopyCrew.Tools {
     /// A helper's life.
     fileprivate func help(with encoder: ChunkEncoder) {
         while let unit = nextUnit() {
-            let before = probe?() ?? 0
+            let before = probe()
             copy(unit, with: encoder)
-            if let probe {
-                let made = probe() - before
-                state.withLock { $0.helpersAllocations += made }
-            }
+            let made = probe() - before
+            if made != 0 { state.withLock { $0.helpersAllocations += made } }
         }
     }
 
@@ -116,22 +138,34 @@ extension CopyCrew.Tools {
         }
     }
 
-    /// Compresses, writes and, for a value that cannot be made again, reads back and compares some chunks of a value.
+    /// Copies some chunks of a victim, and says so.
     fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
         guard let storage = state.withLock({ $0.storage }) else { return }
         let place = unsafe storage.places[unit.victim]
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
-        let byteCount = unsafe storage.outcomes[unit.victim].plainBytes
-        let isReloadable = unsafe entry.header(place.slot).pointee.state.isReloadable
+        let failure = unsafe copy(unit.chunks, of: entry, place.slot, with: encoder)
+        state.withLock { $0.job?.finish(unit, failure: failure, now: clock.now()) }
+    }
+
+    /// Compresses, writes and, for a value that cannot be made again, reads back and compares some chunks of a value
+    /// that is being copied. Returns what went wrong.
+    fileprivate func copy(
+        _ chunks: Range<Int>,
+        of entry: CacheEntry,
+        _ slot: UnsafeMutableRawPointer,
+        with encoder: ChunkEncoder
+    ) -> SpillFailure? {
+        let byteCount = unsafe entry.plainByteCount(slot)
+        let isReloadable = unsafe entry.header(slot).pointee.state.isReloadable
         var failure: SpillFailure? = .valueNotPassed
-        unsafe entry.withSpillBytes(place.slot) { span in
+        unsafe entry.withSpillBytes(slot) { span in
             guard span.byteCount == byteCount else { return }
             failure = nil
             guard byteCount > 0 else { return }
             // The bytes are valid until this closure returns, and nobody changes them: the slot is being copied.
             unsafe span.withUnsafeBytes { bytes in
-                for chunk in unit.chunks where failure == nil {
+                for chunk in chunks where failure == nil {
                     let range = SegmentFile.chunkRange(chunk, ofByteCount: byteCount)
                     do throws(SpillFailure) {
                         let record = try unsafe file.write(
@@ -140,14 +174,13 @@ extension CopyCrew.Tools {
                             compress: compression,
                             verify: !isReloadable
                         )
-                        // Each chunk has a record of its own, reserved with the value.
-                        unsafe entry.copy(place.slot).pointee.recordStorage?[chunk] = record
+                        unsafe entry.note(record, ofChunk: chunk, in: slot)
                     } catch {
                         failure = error
                     }
                 }
             }
         }
-        state.withLock { $0.job?.finish(unit, failure: failure, now: clock.now()) }
+        return failure
     }
 }

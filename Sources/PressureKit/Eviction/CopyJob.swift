@@ -11,8 +11,10 @@ struct CopyJob {
 
     private let storage: PlanStorage
     private let file: SegmentFile
-    /// The choices that no one has begun.
-    private var waiting: Range<Int>
+    /// The choices that no one has begun. Two numbers, not a range: collection methods that the compiler does not
+    /// specialise, as in a debug build, allocate.
+    private var nextChoice: Int
+    private var endOfChoices: Int
     /// The victim whose chunks are being handed out, and those that are left.
     private var open: Unit?
     private var underWay = 0
@@ -22,14 +24,15 @@ struct CopyJob {
     init(_ storage: PlanStorage, choices: Range<Int>, file: SegmentFile) {
         self.storage = storage
         self.file = file
-        waiting = choices
+        nextChoice = choices.lowerBound
+        endOfChoices = choices.upperBound
     }
 
     /// Whether every victim that was begun is finished and taken back, and none is waiting.
-    var isDone: Bool { underWay == 0 && open == nil && waiting.isEmpty && takenCount == finishedCount }
+    var isDone: Bool { underWay == 0 && open == nil && nextChoice == endOfChoices && takenCount == finishedCount }
 
     /// Begins no more victims.
-    mutating func suspend() { waiting = waiting.upperBound..<waiting.upperBound }
+    mutating func suspend() { endOfChoices = nextChoice }
 
     /// A victim that is finished: copied, failed, or not to be copied after all.
     mutating func takeFinished() -> Int? {
@@ -46,10 +49,10 @@ struct CopyJob {
                 underWay += 1
                 return unit
             }
-            guard let choice = waiting.first else { return nil }
-            waiting.removeFirst()
-            // `waiting` lies within the plan, whose choices are candidates' indices.
-            begin(unsafe Int(storage.choices[choice].index), now: now)
+            guard nextChoice < endOfChoices else { return nil }
+            nextChoice += 1
+            // Within the plan, whose choices are candidates' indices.
+            begin(unsafe Int(storage.choices[nextChoice - 1].index), now: now)
         }
     }
 
@@ -69,8 +72,8 @@ struct CopyJob {
             push(victim)
             return
         }
-        // The value may have changed since it was listed; now that it is being copied, nobody changes it.
-        unsafe storage.outcomes[victim].plainBytes = entry.spillByteCount(place.slot)
+        // Now that nobody changes it: it may have been replaced since it was listed.
+        unsafe storage.outcomes[victim].plainBytes = entry.plainByteCount(place.slot)
         let chunks = unsafe SegmentFile.chunkCount(forByteCount: storage.outcomes[victim].plainBytes)
         // One unit at least, since an empty value is asked for its bytes too.
         unsafe storage.outcomes[victim].chunksLeft = max(1, chunks)

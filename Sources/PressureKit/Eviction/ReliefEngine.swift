@@ -11,8 +11,11 @@ final class ReliefEngine: Sendable {
     private let clock: any MonotonicClock
     private let footprint: ProcessFootprint
     private let crew: CopyCrew
-    private let probe: AllocationProbe?
+    private let probe: AllocationProbe
+    private let isProbed: Bool
     private let backoff = Lock(SpillBackoff())
+    /// For ``spill(_:_:)``; those of reliefs are the crew's.
+    private let encoders = Lock<[ChunkEncoder]>([])
     /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
     private let storage = Lock<(idle: PlanStorage?, wanted: Int)>((PlanStorage(), 0))
 
@@ -36,15 +39,32 @@ final class ReliefEngine: Sendable {
         isMemoryBacked = directory.isMemoryBacked
         policy = configuration.policy
         clock = configuration.clock
-        probe = configuration.allocationProbe
+        probe = configuration.allocationProbe ?? { 0 }
+        isProbed = configuration.allocationProbe != nil
         footprint = try ProcessFootprint()
         crew = try CopyCrew(
             workers: configuration.workers ?? Int(pk_usable_cpus()),
             file: file,
             compression: configuration.compression,
             clock: configuration.clock,
-            probe: configuration.allocationProbe
+            probe: configuration.allocationProbe ?? { 0 }
         )
+    }
+
+    /// Evicts two small values of its own, so that what the Swift runtime builds on first use is there before memory is
+    /// short.
+    func rehearse() {
+        let root = PressureController("rehearsal")
+        _ = root.cache("written", initialValue: [UInt8](repeating: 1, count: 64))
+        let dropped = root.cache("dropped") { [UInt8](repeating: 2, count: 64) }
+        try? dropped.loadIfNeeded()
+        reserve(entries: 2)
+        var progress = begin()
+        round(&progress, root: root, amount: .everything)
+        var report = EvictionReport(
+            cause: PressureCause(origin: .request, source: "rehearsal", levelBefore: .normal, levelAfter: .normal)
+        )
+        end(&progress, report: &report)
     }
 
     /// Makes room for plans over `count` caches. Allocates; from any thread.
@@ -55,8 +75,37 @@ final class ReliefEngine: Sendable {
         }
     }
 
-    /// How many caches there is room for in plans, growth in hand aside.
+    /// How many values there is room for in plans, growth in hand aside.
     var reservedEntries: Int { storage.withLock { $0.wanted } }
+
+    /// Whether writing may be tried now.
+    var canSpill: Bool {
+        let now = clock.now()
+        return backoff.withLock { $0.allowsWriting(at: now) }
+    }
+
+    /// Writes one value's copy on the calling thread, outside any relief: how a cache keeps to its own limit. Blocks;
+    /// allocates. Returns whether the value has a copy now.
+    func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
+        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder()),
+            unsafe entry.beginCopy(slot, in: file)
+        else { return false }
+        let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
+        let failure = unsafe crew.copy(0..<chunks, of: entry, slot, with: encoder)
+        unsafe entry.finishCopy(slot, succeeded: failure == nil)
+        encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
+        let now = clock.now()
+        backoff.withLock { backoff in
+            if let failure, failure != .valueNotPassed {
+                backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
+            } else if failure == nil {
+                backoff.noteSuccess()
+            }
+        }
+        return failure == nil
+    }
+
+    private static let keptEncoders = 2
 
     /// The process's resident bytes now.
     func residentBytes() -> Int { footprint.residentBytes() }
@@ -92,7 +141,7 @@ final class ReliefEngine: Sendable {
 
     /// Plans and carries out one round towards an amount in total. Allocates nothing.
     func round(_ progress: inout Progress, root: PressureController, amount: ReliefAmount) {
-        let allocationsBefore = probe?() ?? 0
+        let allocationsBefore = probe()
         let freedBefore = progress.freed
         let start = clock.now()
         let storage = progress.storage
@@ -125,9 +174,8 @@ final class ReliefEngine: Sendable {
         progress.phases.spill += clock.now() - released
         // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
         // suspended, what can be made again may go without.
-        let canStillSpill = backoff.withLock { $0.allowsWriting(at: clock.now()) }
-        progress.isExhausted = canSpill == canStillSpill && (goal == nil || progress.freed == freedBefore)
-        if let probe { progress.allocations += probe() - allocationsBefore }
+        progress.isExhausted = canSpill == self.canSpill && (goal == nil || progress.freed == freedBefore)
+        progress.allocations += probe() - allocationsBefore
     }
 
     /// Releases the victims that need no copy, which the plan puts first; returns where the others begin.
@@ -231,7 +279,7 @@ final class ReliefEngine: Sendable {
         }
         report.returned = ByteCount(bytes: returned)
         report.phases = progress.phases
-        report.allocations = probe == nil ? nil : progress.allocations
+        report.allocations = isProbed ? progress.allocations : nil
         report.fill(from: progress.storage, isMemoryBacked: isMemoryBacked)
         progress.storage.clear()
         storage.withLock { storage in

@@ -34,7 +34,13 @@ final class ManagerContext: Sendable {
     /// Makes room for a cache in plans and in the spill file.
     func adopt(_ entry: CacheEntry) {
         entry.join(ledger)
-        engine.reserve(entries: ledger.entries)
+        engine.reserve(entries: ledger.places)
+    }
+
+    /// Makes room in plans for `count` values more of a cache.
+    func reserve(_ count: Int, for entry: CacheEntry) {
+        entry.addPlaces(count)
+        engine.reserve(entries: ledger.places)
     }
 
     /// Tells of a failure that reached no reader, or one reader only.

@@ -133,7 +133,8 @@ final class EventHub: Sendable {
     /// Delivers an event to all. Allocates nothing.
     func deliver(_ event: PressureEvent) {
         let subscribers = subscribers.withLock { $0 }
-        for subscriber in subscribers { subscriber.mailbox?.deliver(event) }
+        // By index: an array's iterator allocates in a debug build.
+        for index in 0..<subscribers.count { subscribers[index].mailbox?.deliver(event) }
     }
 
     /// Ends all subscriptions.

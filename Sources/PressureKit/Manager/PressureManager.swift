@@ -40,6 +40,7 @@ public final class PressureManager: Sendable {
     ) throws(PressureError) {
         try configuration.validate()
         let engine = try ReliefEngine(configuration)
+        engine.rehearse()
         let context = ManagerContext(engine: engine, clock: configuration.clock, logger: logger)
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
@@ -164,7 +165,7 @@ public final class PressureManager: Sendable {
             guard let self else { return }
             var visible: [CacheEntry] = []
             root.collectVisible(into: &visible)
-            visible.sort { $0.state.stamp &- $1.state.stamp < .max / 2 && $0.state.stamp != $1.state.stamp }
+            visible.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
             let remembered = visible.map(WeakEntry.init)
             visibleBefore.withLock { before in
                 // A second call finds in memory only what came back after the first.

@@ -7,16 +7,16 @@ package final class FrameLedger: Sendable {
     private let file: SegmentFile
     private let count = Atomic<Int>(0)
     private let reserved = Atomic<Int>(0)
-    private let entryCount = Atomic<Int>(0)
+    private let placeCount = Atomic<Int>(0)
 
     /// A ledger with nothing counted.
     package init(file: SegmentFile) { self.file = file }
 
-    /// How many caches there are, of all that were counted and not discounted.
-    package var entries: Int { entryCount.load(ordering: .relaxed) }
+    /// How many values there may be, so that plans have a place for each.
+    package var places: Int { placeCount.load(ordering: .relaxed) }
 
-    /// Counts a cache more, or with -1 one fewer.
-    package func addEntry(_ count: Int) { entryCount.wrappingAdd(count, ordering: .relaxed) }
+    /// Counts `count` values more, or with a negative number fewer.
+    package func addPlaces(_ count: Int) { placeCount.wrappingAdd(count, ordering: .relaxed) }
 
     /// Counts `frames` more, or with a negative number fewer. Makes room for twice as many when there is none left.
     package func add(_ frames: Int) {

@@ -46,7 +46,11 @@ extension SegmentFile {
         }
         guard count == record.storedLength else { throw .damaged(.truncated) }
         do {
-            try unsafe FrameHeader.check(UnsafeRawBufferPointer(header), UnsafeRawBufferPointer(payload), against: record)
+            try unsafe FrameHeader.check(
+                UnsafeRawBufferPointer(header),
+                UnsafeRawBufferPointer(payload),
+                against: record
+            )
         } catch {
             throw .damaged(error)
         }

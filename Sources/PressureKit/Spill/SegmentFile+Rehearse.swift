@@ -1,3 +1,4 @@
+import Glibc
 import SystemPackage
 
 extension SegmentFile {
@@ -29,7 +30,7 @@ extension SegmentFile {
             let isSound: Bool
             do {
                 try unsafe read(record, into: found, with: decoder)
-                isSound = unsafe plain.elementsEqual(found)
+                isSound = unsafe memcmp(plain.baseAddress!, found.baseAddress!, Self.chunkSize) == 0
             } catch {
                 release(record)
                 throw error

@@ -38,8 +38,10 @@ package struct SpillDirectory: Hashable, Sendable {
         }
         do {
             return try examine(path, .environment, fileSystem, allowsRAM)
-        } catch where error.code == .spillDirectoryInMemory {
-            guard let disk = try? examine("/var/tmp", .fallback, fileSystem, false) else { throw error }
+        } catch {
+            guard error.code == .spillDirectoryInMemory,
+                let disk = try? examine("/var/tmp", .fallback, fileSystem, false)
+            else { throw error }
             return disk
         }
     }

@@ -214,7 +214,7 @@ import Testing
             seen = entry
             let candidate = Candidate(footprint: 7, stamp: 0, way: .spill, isVisible: false, depth: 0)
             // The slot is the entry's own.
-            unsafe storage.append(candidate, entry: entry, slot: entry.currentSlot, plainBytes: 7)
+            unsafe storage.append(candidate, entry: entry, slot: entry.slot.base, plainBytes: 7)
             storage.appendSkip(entry, .pinned, footprint: 9)
         }
         #expect(seen != nil)
@@ -233,7 +233,7 @@ import Testing
         let candidate = Candidate(footprint: 1, stamp: 0, way: .spill, isVisible: false, depth: 0)
         for _ in 0..<(storage.capacity + 10) {
             // The slot is the entry's own.
-            unsafe storage.append(candidate, entry: entry, slot: entry.currentSlot, plainBytes: 1)
+            unsafe storage.append(candidate, entry: entry, slot: entry.slot.base, plainBytes: 1)
             storage.appendSkip(entry, .busy, footprint: 1)
         }
         #expect(storage.candidateCount == storage.capacity)

@@ -46,13 +46,14 @@ import Testing
         let manager = try makeManager(fileSystem: disk) { $0.clock = clock }
         let controller = try addController("app", to: manager.root)
         let caches = (0..<20).map { controller.cache("\($0)", initialValue: makeBytes(5000, seed: UInt64($0))) }
+        let before = disk.calls(.write)
         disk.set(.init(.error(ENOSPC), on: .write))
         let first = await manager.simulateMemoryWarning(.critical)
         #expect(first.claimed == .zero)
         #expect(first.failures.map(\.code) == [.diskFull])
         #expect(first.failures.first?.errno == ENOSPC)
         let writes = disk.calls(.write)
-        #expect(writes < 20, "a full disk was hammered")
+        #expect(writes - before < 20, "a full disk was hammered")
 
         let second = await manager.simulateMemoryWarning(.critical)
         #expect(disk.calls(.write) == writes)

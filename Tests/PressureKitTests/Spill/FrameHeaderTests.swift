@@ -74,30 +74,27 @@ import Testing
     }
 
     @Test(arguments: [
-        (
-            SpillRecord(generation: 1, unit: 0xA1B2_C3D4, storedLength: 41, plainLength: 77, codec: .deflate),
-            FrameDamage.otherGeneration
-        ),
-        (
-            SpillRecord(
-                generation: 0x0123_4567_89AB_CDEF, unit: 1, storedLength: 41, plainLength: 77, codec: .deflate),
-            .misplaced
-        ),
-        (
-            SpillRecord(
-                generation: 0x0123_4567_89AB_CDEF, unit: 0xA1B2_C3D4, storedLength: 41, plainLength: 78,
-                codec: .deflate),
-            .contradiction
-        ),
-        (
-            SpillRecord(
-                generation: 0x0123_4567_89AB_CDEF, unit: 0xA1B2_C3D4, storedLength: 41, plainLength: 77,
-                codec: .stored),
-            .contradiction
-        ),
+        (FrameDamage.otherGeneration, other(generation: 1)), (.misplaced, other(unit: 1)),
+        (.contradiction, other(plainLength: 78)), (.contradiction, other(codec: .stored)),
     ])
-    func aSoundFrameThatIsNotTheOneExpectedIsRefused(_ other: SpillRecord, _ damage: FrameDamage) {
+    func aSoundFrameThatIsNotTheOneExpectedIsRefused(_ damage: FrameDamage, _ other: SpillRecord) {
         #expect(Self.damage(Self.frame(other)) == damage)
+    }
+
+    /// The record, with one thing different.
+    private static func other(
+        generation: UInt64 = record.generation,
+        unit: UInt32 = record.unit,
+        plainLength: UInt32 = record.plainLength,
+        codec: Codec = record.codec
+    ) -> SpillRecord {
+        SpillRecord(
+            generation: generation,
+            unit: unit,
+            storedLength: record.storedLength,
+            plainLength: plainLength,
+            codec: codec
+        )
     }
 
     @Test func aHoleIsNotAFrame() {

@@ -1,3 +1,4 @@
+import Glibc
 import PressureKitTesting
 import Synchronization
 import SystemPackage
@@ -25,6 +26,55 @@ import Testing
             }
             try await group.waitForAll()
         }
+    }
+
+    /// A frame that is placed where the tail is just being cut off must be written after the cut, or it is lost.
+    @Test func aWriterWhoNeedsTheTailWaitsUntilItIsCut() async throws {
+        let faulty = FaultyFileSystem()
+        let fixture = try SpillFixture(faulty)
+        let bytes = Content.noise.bytes(262_144)
+        fixture.file.release(try fixture.write(bytes))
+        let written = Mutex<SpillRecord?>(nil)
+        let isCutting = Atomic(false)
+        faulty.setInterceptor { operation in
+            guard operation == .truncate else { return }
+            isCutting.store(true, ordering: .sequentiallyConsistent)
+            while fixture.file.usage().occupiedBytes == 0 { sched_yield() }
+            // The writer has its extent. If it did not wait it would write now, and lose what it wrote.
+            for _ in 0..<1000 where written.withLock({ $0 == nil }) { sched_yield() }
+        }
+        try await onThreads(2) { index in
+            if index == 0 {
+                fixture.file.punchPending()
+            } else {
+                while !isCutting.load(ordering: .sequentiallyConsistent) { sched_yield() }
+                let record = try? fixture.write(bytes, verify: false)
+                written.withLock { $0 = record }
+            }
+        }
+        let record = try #require(written.withLock { $0 })
+        #expect(record.unit == 0)
+        #expect(try fixture.read(record) == bytes)
+        #expect(fixture.file.usage().fileBytes == Int(record.storedLength))
+    }
+
+    /// Readers, and writers who find a hole, never wait for a cut.
+    @Test func aWriterWhoFindsAHoleDoesNotWaitForTheCut() throws {
+        let faulty = FaultyFileSystem()
+        let fixture = try SpillFixture(faulty)
+        let bytes = Content.noise.bytes(262_144)
+        let records = try (0..<3).map { _ in try fixture.write(bytes) }
+        fixture.file.release(records[0])
+        fixture.file.release(records[2])
+        let found = Mutex<[UInt8]>([])
+        faulty.setInterceptor { operation in
+            // On the cutting thread itself: if the write waited for the cut it would never return.
+            guard operation == .truncate, let record = try? fixture.write(bytes) else { return }
+            found.withLock { $0 = (try? fixture.read(record)) ?? [] }
+        }
+        fixture.file.punchPending()
+        #expect(found.withLock { $0 } == bytes)
+        #expect(try fixture.read(records[1]) == bytes)
     }
 
     /// Six threads write, read and release at random while two more punch holes, cut the tail and ask for the usage.
@@ -65,7 +115,7 @@ import Testing
                 case 0 where live.count < 20:
                     let chunk = Int.random(in: chunks.indices, using: &random)
                     do {
-                        let record = try chunks[chunk].withUnsafeBytes { plain in
+                        let record = try unsafe chunks[chunk].withUnsafeBytes { plain in
                             try unsafe file.write(plain, with: encoder)
                         }
                         live.append((record, chunk))
@@ -74,7 +124,7 @@ import Testing
                     guard let (record, chunk) = live.randomElement(using: &random) else { continue }
                     var bytes = [UInt8](repeating: 0, count: Int(record.plainLength))
                     do {
-                        try bytes.withUnsafeMutableBytes { plain in
+                        try unsafe bytes.withUnsafeMutableBytes { plain in
                             try unsafe file.read(record, into: plain, with: decoder)
                         }
                         if bytes != chunks[chunk] { wrong.add(1, ordering: .relaxed) }

@@ -225,7 +225,8 @@ import Testing
     @Test func failuresSayWhatToDoInWords() {
         let failures: [(SpillFailure, PressureError.Code, String)] = [
             (.limitReached, .diskFull, "spillLimit"), (.floorReached, .diskFull, "freeSpaceFloor"),
-            (.writeFailed(.noSpace), .diskFull, "Free space"), (.writeFailed(.ioError), .spillFailed, "still in memory"),
+            (.writeFailed(.noSpace), .diskFull, "Free space"),
+            (.writeFailed(.ioError), .spillFailed, "still in memory"),
             (.notWritten, .spillFailed, "still in memory"), (.readFailed(.ioError), .restoreFailed, "rebuilds"),
             (.damaged(.checksumMismatch), .damagedCopy, "checksumMismatch"),
         ]

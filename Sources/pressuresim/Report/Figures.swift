@@ -1,0 +1,99 @@
+import PressureKit
+
+/// Every figure of a run. One that nothing was measured for is absent: an expectation on it fails.
+struct Figures: Sendable {
+    private(set) var values: [Figure: Double] = [:]
+
+    subscript(figure: Figure) -> Double? { values[figure] }
+
+    init(_ record: RunRecord) {
+        addAccesses(record)
+        addReliefs(record)
+        addProcess(record)
+    }
+
+    private mutating func addAccesses(_ record: RunRecord) {
+        let tally = record.tally
+        set(.values, record.values)
+        set(.verified, tally.verified)
+        set(.lost, Set(tally.losses.map(\.path)).count)
+        set(.accesses, tally.count)
+        set(.failedAccesses, tally.failures)
+        set(.loaderFailures, tally.loaderFailures)
+        set(.restoredAhead, record.restoredAhead)
+        set(.restoreFailures, record.restoreFailures.count)
+        for outcome in AccessOutcome.allCases {
+            let latencies = tally.latencies[outcome]
+            let names = outcome.figures
+            set(names.count, latencies?.count ?? 0)
+            values[names.p50] = latencies?.percentile(50)
+            values[names.p99] = latencies?.percentile(99)
+            values[names.max] = latencies?.percentile(100)
+        }
+        if let restores = tally.latencies[.restore], restores.total > 0 {
+            values[.restoreRate] = Double(tally.restoredBytes) / (Double(restores.total) / 1e9)
+        }
+    }
+
+    private mutating func addReliefs(_ record: RunRecord) {
+        let reliefs = record.reliefs
+        set(.reliefs, reliefs.count)
+        set(.realReliefs, reliefs.count { $0.rssFallBytes == nil })
+        set(.evicted, reliefs.reduce(0) { $0 + $1.values() })
+        set(.dropped, reliefs.reduce(0) { $0 + $1.values(.dropped) })
+        set(.spilled, reliefs.reduce(0) { $0 + $1.values(.spilled) })
+        set(.reused, reliefs.reduce(0) { $0 + $1.values(.reused) })
+        set(.skipped, reliefs.reduce(0) { $0 + $1.skipped.reduce(0) { $0 + $1.values } })
+        values[.evictP50] = record.evictions.percentile(50)
+        values[.evictP99] = record.evictions.percentile(99)
+        values[.evictMax] = record.evictions.percentile(100)
+        values[.reliefMax] = reliefs.map(\.durationSeconds).max()
+
+        let claimed = sum(reliefs, \.claimedBytes)
+        let copied = sum(reliefs, \.copiedBytes)
+        values[.claimed] = claimed
+        values[.returned] = sum(reliefs, \.returnedBytes)
+        values[.copied] = copied
+        values[.stored] = sum(reliefs, \.storedBytes)
+        values[.spillFilePeak] = Double(record.spillFilePeak.bytes)
+        if claimed > 0 {
+            values[.returnedOverClaimed] = sum(reliefs, \.returnedBytes) / claimed
+            values[.evictRate] = claimed / reliefs.reduce(0) { $0 + $1.durationSeconds }
+        }
+        if copied > 0 { values[.compressionRatio] = sum(reliefs, \.storedBytes) / copied }
+
+        // Only what the tool saw from outside: the reliefs that its own steps asked for.
+        let witnessed = reliefs.filter { $0.rssFallBytes != nil }
+        if !witnessed.isEmpty {
+            let fall = witnessed.reduce(0.0) { $0 + Double($1.rssFallBytes ?? 0) }
+            values[.rssFall] = fall
+            let claimed = sum(witnessed, \.claimedBytes)
+            if claimed > 0 { values[.rssFallOverClaimed] = fall / claimed }
+        }
+    }
+
+    private mutating func addProcess(_ record: RunRecord) {
+        values[.rssStart] = Double(record.residentAtStart.bytes)
+        values[.rssPeak] = Double(record.residentPeak.bytes)
+        values[.rssEnd] = Double(record.residentAtEnd.bytes)
+        values[.filled] = Double(record.filled.bytes)
+        values[.duration] = record.duration.seconds
+    }
+
+    private mutating func set(_ figure: Figure, _ count: Int) { values[figure] = Double(count) }
+
+    private func sum(_ reliefs: [ReliefRecord], _ key: KeyPath<ReliefRecord, Int>) -> Double {
+        reliefs.reduce(0) { $0 + Double($1[keyPath: key]) }
+    }
+}
+
+extension AccessOutcome {
+    /// The figures that tell of this outcome.
+    fileprivate var figures: (count: Figure, p50: Figure, p99: Figure, max: Figure) {
+        switch self {
+        case .hit: (.hits, .hitP50, .hitP99, .hitMax)
+        case .load: (.loads, .loadP50, .loadP99, .loadMax)
+        case .restore: (.restores, .restoreP50, .restoreP99, .restoreMax)
+        }
+    }
+}

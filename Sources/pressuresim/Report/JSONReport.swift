@@ -1,0 +1,99 @@
+import Foundation
+
+/// The facts of a run for programs. Keys are stable: new ones may come, none changes its meaning or goes.
+///
+/// `Scenarios/README.md` documents them. Seconds, bytes and ratios are plain numbers; a figure that nothing was measured
+/// for is `null`.
+struct JSONReport: Encodable {
+    struct ScenarioPart: Encodable {
+        var name: String
+        var description: String
+        var file: String
+        var seed: UInt64
+    }
+
+    struct FigurePart: Encodable {
+        var value: Double?
+        var unit: String
+
+        private enum CodingKeys: CodingKey { case value, unit }
+
+        /// A figure without a value is written as null, not left out.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(value, forKey: .value)
+            try container.encode(unit, forKey: .unit)
+        }
+    }
+
+    struct StepPart: Encodable {
+        var number: Int?
+        var title: String
+        var atSeconds: Double
+        var durationSeconds: Double
+        var outcome: String
+        var relief: ReliefRecord?
+    }
+
+    struct LossPart: Encodable {
+        var path: String
+        var reason: String
+    }
+
+    struct ExpectationPart: Encodable {
+        var expectation: String
+        var line: Int
+        var value: Double?
+        var holds: Bool
+    }
+
+    /// Goes up when a reader of the version before would misread the file.
+    var formatVersion = 1
+    var passed: Bool
+    var scenario: ScenarioPart
+    var figures: [String: FigurePart]
+    var steps: [StepPart]
+    var losses: [LossPart]
+    var expectations: [ExpectationPart]
+
+    init(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) {
+        passed = outcomes.allSatisfy(\.holds) && record.tally.losses.isEmpty
+        scenario = ScenarioPart(
+            name: record.scenario.name,
+            description: record.scenario.description,
+            file: record.file,
+            seed: record.scenario.seed
+        )
+        let pairs = Figure.allCases.map { figure in
+            (figure.rawValue, FigurePart(value: figures[figure], unit: figure.unit.rawValue))
+        }
+        self.figures = Dictionary(uniqueKeysWithValues: pairs)
+        steps = record.steps.map { step in
+            StepPart(
+                number: step.number,
+                title: step.title,
+                atSeconds: step.start.seconds,
+                durationSeconds: step.duration.seconds,
+                outcome: step.outcome,
+                relief: step.relief
+            )
+        }
+        losses = record.tally.losses.map { LossPart(path: $0.path, reason: $0.reason) }
+        expectations = outcomes.map { outcome in
+            ExpectationPart(
+                expectation: outcome.expectation.text,
+                line: outcome.expectation.position.line,
+                value: outcome.value,
+                holds: outcome.holds
+            )
+        }
+    }
+
+    /// The JSON text: keys in snake case and in order, so that two reports can be compared by eye.
+    func data() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return try encoder.encode(self) + Data("\n".utf8)
+    }
+}

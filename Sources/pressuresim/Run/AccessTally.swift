@@ -1,0 +1,39 @@
+/// What one thread saw while it accessed values; tallies of several threads add up.
+struct AccessTally: Sendable {
+    /// By outcome.
+    var latencies: [AccessOutcome: Latencies] = [:]
+    /// Plain bytes of the values that were restored.
+    var restoredBytes = 0
+    /// Accesses that threw what the scenario's own loaders threw on purpose.
+    var loaderFailures = 0
+    /// Accesses that threw anything else, with what the first few said.
+    var failures = 0
+    /// Values whose bytes were wrong, or gone for good.
+    var losses: [Loss] = []
+    /// Values compared with their source.
+    var verified = 0
+
+    /// A value that did not come back as it was.
+    struct Loss: Hashable, Sendable {
+        var path: String
+        /// What was wrong with it.
+        var reason: String
+    }
+
+    mutating func record(_ outcome: AccessOutcome, nanoseconds: Int64, bytes: Int) {
+        latencies[outcome, default: Latencies()].record(nanoseconds: nanoseconds)
+        if outcome == .restore { restoredBytes += bytes }
+    }
+
+    mutating func add(_ other: AccessTally) {
+        for (outcome, latencies) in other.latencies { self.latencies[outcome, default: Latencies()].add(latencies) }
+        restoredBytes += other.restoredBytes
+        loaderFailures += other.loaderFailures
+        failures += other.failures
+        losses += other.losses
+        verified += other.verified
+    }
+
+    /// All accesses that gave a value.
+    var count: Int { latencies.values.reduce(0) { $0 + $1.count } }
+}

@@ -1,0 +1,63 @@
+import PressureKit
+
+/// This machine cannot play the scenario. The message says what to do; the exit status is 3.
+struct EnvironmentRefusal: Error, Hashable, CustomStringConvertible {
+    /// What is missing and what to do about it.
+    var message: String
+
+    init(message: String) { self.message = message }
+
+    init(_ error: PressureError) { message = error.message }
+
+    var description: String { message }
+}
+
+/// Looks whether the machine has room for a scenario, before anything is taken.
+struct Preflight {
+    private let needed: ByteCount
+    private let available: ByteCount?
+
+    init(_ scenario: Scenario) {
+        let container = ProcessMemory.containerAvailable
+        let host = ProcessMemory.available
+        self.init(scenario, available: [container, host].compactMap(\.self).min())
+    }
+
+    /// With a number of available bytes to hold it against.
+    init(_ scenario: Scenario, available: ByteCount?) {
+        let taken = ByteCount.bytes(scenario.largestByteCount) + scenario.timeline.largestFill
+        needed = max(taken, scenario.memory.largestThreshold) + MemoryFill.floor
+        self.available = available
+    }
+
+    /// - Throws: ``EnvironmentRefusal`` when there is too little memory.
+    func check() throws(EnvironmentRefusal) {
+        guard let available, available < needed else { return }
+        throw EnvironmentRefusal(
+            message: """
+                The scenario takes up to \(needed), and \(available) are available here. Close other programs, raise \
+                the container's memory limit, or make the scenario's counts, sizes and fills smaller.
+                """
+        )
+    }
+}
+
+extension MemorySpec {
+    /// The bytes whose absence makes the memory critical, if the scenario says.
+    fileprivate var largestThreshold: ByteCount {
+        if case .realBelowStart(let taken) = self { taken.critical.enter } else { .zero }
+    }
+}
+
+extension [Step] {
+    /// The most that `fill` steps hold: each bounds what all of them hold together.
+    fileprivate var largestFill: ByteCount {
+        map { step -> ByteCount in
+            switch step.action {
+            case .fill(let spec): spec.atMost
+            case .together(let steps): steps.largestFill
+            default: .zero
+            }
+        }.max() ?? .zero
+    }
+}

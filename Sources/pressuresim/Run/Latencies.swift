@@ -1,0 +1,46 @@
+import Histogram
+
+/// Durations of one kind of event: how many, and how they are distributed.
+///
+/// Three significant digits from a nanosecond to an hour, which is what the figures of the account are good for.
+struct Latencies: Sendable {
+    private var histogram = Histogram<UInt32>(
+        lowestDiscernibleValue: 1,
+        highestTrackableValue: 3_600_000_000_000,
+        numberOfSignificantValueDigits: .three
+    )
+    /// How many were recorded.
+    private(set) var count = 0
+    /// Their sum in nanoseconds.
+    private(set) var total: Int64 = 0
+
+    /// Records one. What is longer than an hour counts as an hour.
+    mutating func record(nanoseconds: Int64) {
+        let clamped = min(max(nanoseconds, 1), 3_600_000_000_000)
+        histogram.record(UInt64(clamped))
+        count += 1
+        total += clamped
+    }
+
+    /// Adds what another one recorded.
+    mutating func add(_ other: Latencies) {
+        histogram.add(other.histogram)
+        count += other.count
+        total += other.total
+    }
+
+    /// The duration in seconds that `percent` of the events did not exceed; `nil` when there were none.
+    func percentile(_ percent: Double) -> Double? {
+        count > 0 ? Double(histogram.valueAtPercentile(percent)) / 1e9 : nil
+    }
+}
+
+/// What an access met.
+enum AccessOutcome: String, CaseIterable, Sendable {
+    /// The value was in memory.
+    case hit
+    /// The loader made it, or was already at it.
+    case load
+    /// It was read back from the spill file, or was already on the way.
+    case restore
+}

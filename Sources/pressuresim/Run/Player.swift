@@ -1,0 +1,249 @@
+import PressureKit
+
+/// Plays a scenario's timeline against a world. Blocking: it has a thread of its own.
+final class Player: Sendable {
+    let scenario: Scenario
+    let world: World
+    let manager: PressureManager
+    let log: RunLog
+    let fill = MemoryFill()
+    let progress: Progress
+    /// Caches by the path of their controller.
+    private let shelves: [String: [any SimulatedCache]]
+    /// By the path they have in the scenario.
+    private let traces: [String: TraceKeys]
+
+    /// - Throws: ``ContentError`` when a trace is not to be had.
+    init(
+        scenario: Scenario,
+        file: String,
+        world: World,
+        manager: PressureManager,
+        log: RunLog,
+        progress: Progress
+    ) throws {
+        self.scenario = scenario
+        self.world = world
+        self.manager = manager
+        self.log = log
+        self.progress = progress
+        shelves = Dictionary(grouping: world.caches) { cache in
+            String(cache.path.prefix(upTo: cache.path.lastIndex(of: "/") ?? cache.path.startIndex))
+        }
+        traces = try TraceKeys.all(of: scenario, file: file)
+    }
+
+    /// Plays all steps.
+    ///
+    /// - Throws: ``PressureError`` when there are no threads.
+    func play() throws {
+        log.begin()
+        for (index, step) in scenario.timeline.enumerated() {
+            progress.begin("step \(index + 1) of \(scenario.timeline.count): \(step.title)")
+            try play(step, number: index + 1, stream: UInt64(index) << 16)
+        }
+        fill.release()
+        log.change { [elapsed = log.elapsed] in $0.duration = elapsed }
+    }
+
+    private func play(_ step: Step, number: Int, stream: UInt64) throws {
+        let start = log.elapsed
+        var outcome = ""
+        switch step.action {
+        case .warning(let spec):
+            return relieve(step, number) { await $0.simulateMemoryWarning(spec.level, freeing: spec.freeing) }
+        case .background:
+            return relieve(step, number) { await $0.enterBackground() }
+        case .together(let steps):
+            return try playTogether(steps, number: number, stream: stream)
+        case .foreground: outcome = foreground()
+        case .access(let spec): outcome = try access(spec, stream: stream)
+        case .update(let spec): outcome = update(spec, stream: stream)
+        case .browse(let spec): outcome = browse(spec, stream: stream)
+        case .show(let glob): outcome = change(glob.value) { $0.appear() } + " shown"
+        case .hide(let glob): outcome = change(glob.value) { $0.disappear() } + " hidden"
+        case .fill(let spec): outcome = take(spec)
+        case .release:
+            fill.release()
+            outcome = "given back"
+        case .awaitLevel(let spec): outcome = waitForLevel(spec)
+        case .wait(let duration): Pause.sleep(duration)
+        case .verify: outcome = try verify()
+        }
+        let duration = log.elapsed - start
+        log.change { record in
+            record.steps.append(
+                .init(number: number, title: step.title, start: start, duration: duration, outcome: outcome, relief: nil)
+            )
+        }
+    }
+
+    private func playTogether(_ steps: [Step], number: Int, stream: UInt64) throws {
+        let failures = RunFailures()
+        try Blocking.parallel(steps.count) { index in
+            do {
+                try self.play(steps[index], number: number, stream: stream + UInt64(index) << 8)
+            } catch {
+                failures.note(error)
+            }
+        }
+        try failures.rethrow()
+    }
+
+    // MARK: Reliefs
+
+    private func relieve(
+        _ step: Step,
+        _ number: Int,
+        _ request: @escaping @Sendable (PressureManager) async -> EvictionReport
+    ) {
+        let start = log.elapsed
+        let before = ProcessMemory.resident
+        let manager = manager
+        let report = Blocking.wait { await request(manager) }
+        let fall = before - ProcessMemory.resident
+        log.add(report, number: number, title: step.title, at: start, rssFall: fall)
+        noteSpillFile()
+    }
+
+    private func foreground() -> String {
+        let manager = manager
+        let report = Blocking.wait { await manager.enterForeground() }
+        log.change { record in
+            record.restoredAhead += report.restored.count
+            record.restoredAheadBytes += report.bytes.bytes
+            record.restoreFailures += report.failures.map(\.description)
+        }
+        return "\(Quantities.count(report.restored.count, "value")) restored ahead (\(report.bytes))"
+    }
+
+    /// Remembers the spill file's size if it never was larger.
+    func noteSpillFile() {
+        guard let size = manager.snapshot().spillFile else { return }
+        log.change { $0.spillFilePeak = max($0.spillFilePeak, size) }
+    }
+
+    // MARK: Accesses
+
+    private func access(_ spec: AccessSpec, stream: UInt64) throws -> String {
+        let caches = world.caches(spec.of.value)
+        let count = spec.count ?? caches.count
+        let sequence = sequence(spec, population: caches.count, stream: stream)
+        let total = AccessTotal()
+        try Blocking.parallel(spec.threads) { [progress] thread in
+            // Every thread walks the whole sequence and takes its share, so the accesses are the same however many.
+            var sequence = sequence
+            var tally = AccessTally()
+            for turn in 0..<count {
+                let index = sequence.next()
+                guard turn % spec.threads == thread else { continue }
+                caches[index].access(&tally)
+                progress.advance(to: turn, of: count)
+            }
+            total.add(tally)
+        }
+        return finish(total.tally)
+    }
+
+    private func update(_ spec: AccessSpec, stream: UInt64) -> String {
+        let caches = world.caches(spec.of.value).filter { !$0.hasLoader }
+        var sequence = sequence(spec, population: caches.count, stream: stream)
+        var tally = AccessTally()
+        let count = spec.count ?? caches.count
+        for turn in 0..<count {
+            caches[sequence.next()].update(&tally)
+            progress.advance(to: turn, of: count)
+        }
+        _ = finish(tally)
+        return "\(Quantities.count(count, "change"))"
+    }
+
+    private func browse(_ spec: AccessSpec, stream: UInt64) -> String {
+        let controllers = world.controllers(spec.of.value)
+        var sequence = sequence(spec, population: controllers.count, stream: stream)
+        var shown = controllers.filter(\.isVisible)
+        var tally = AccessTally()
+        let count = spec.count ?? controllers.count
+        for turn in 0..<count {
+            let next = controllers[sequence.next()]
+            if !next.isVisible { next.appear() }
+            for cache in shelves[next.path] ?? [] { cache.access(&tally) }
+            for old in shown where old !== next { old.disappear() }
+            shown = [next]
+            progress.advance(to: turn, of: count)
+        }
+        return finish(tally)
+    }
+
+    /// Reads every value back and compares it with its source.
+    func verifyAll() throws -> AccessTally {
+        let total = AccessTotal()
+        let caches = world.caches
+        world.loadersAct.isSet = false
+        defer { world.loadersAct.isSet = true }
+        try Blocking.parallel(2) { [progress] thread in
+            var tally = AccessTally()
+            for (index, cache) in caches.enumerated() where index % 2 == thread {
+                cache.verify(&tally)
+                progress.advance(to: index, of: caches.count)
+            }
+            total.add(tally)
+        }
+        let tally = total.tally
+        log.change { $0.tally.add(tally) }
+        return tally
+    }
+
+    private func verify() throws -> String {
+        let tally = try verifyAll()
+        let lost = tally.losses.isEmpty ? "" : ", \(Quantities.count(tally.losses.count)) LOST"
+        return "\(Quantities.count(tally.verified, "value")) compared byte for byte\(lost)"
+    }
+
+    private func sequence(_ spec: AccessSpec, population: Int, stream: UInt64) -> AccessSequence {
+        var trace: TraceKeys?
+        if case .trace(let file) = spec.pattern { trace = traces[file] }
+        return AccessSequence(
+            spec.pattern,
+            population: population,
+            seed: scenario.seed,
+            stream: stream,
+            trace: trace
+        )
+    }
+
+    private func finish(_ tally: AccessTally) -> String {
+        log.change { $0.tally.add(tally) }
+        let kinds = AccessOutcome.allCases.compactMap { outcome -> String? in
+            guard let count = tally.latencies[outcome]?.count, count > 0 else { return nil }
+            return Quantities.count(count, outcome.rawValue)
+        }
+        let failed = tally.loaderFailures + tally.failures
+        return (kinds + (failed > 0 ? ["\(Quantities.count(failed)) failed"] : [])).joined(separator: ", ")
+    }
+
+    // MARK: The rest
+
+    private func change(_ glob: PathGlob, _ body: (PressureController) -> Void) -> String {
+        let controllers = world.controllers(glob)
+        for controller in controllers { body(controller) }
+        return Quantities.count(controllers.count, "controller")
+    }
+
+    private func take(_ spec: FillSpec) -> String {
+        let end = fill.fill(spec) { manager.level }
+        log.change { [peak = fill.peakBytes] in $0.filled = max($0.filled, peak) }
+        let taken = fill.peakBytes
+        return switch end {
+        case .reached: "\(spec.level) reached with \(taken) taken"
+        case .bound: "all of \(taken) taken, and \(spec.level) not reached"
+        case .floor: "stopped at \(taken): less than \(MemoryFill.floor) are available here"
+        }
+    }
+
+    private func waitForLevel(_ spec: AwaitSpec) -> String {
+        let end = ContinuousClock.now + spec.within
+        while manager.level > spec.level, ContinuousClock.now < end { Pause.sleep(.milliseconds(20)) }
+        return manager.level <= spec.level ? "\(manager.level)" : "still \(manager.level)"
+    }
+}

@@ -1,0 +1,148 @@
+import PressureKit
+import Synchronization
+
+/// One cache of the scenario together with what its value must be.
+///
+/// Hides the type of the value, so that a scenario can mix them.
+protocol SimulatedCache: Sendable {
+    /// Where it is in the tree, such as `"gallery/originals-07"`.
+    var path: String { get }
+    var byteCount: Int { get }
+    var hasLoader: Bool { get }
+    var residency: Residency { get }
+
+    /// Reads the value, measures what it took until the value was there, and verifies every byte by its hash.
+    func access(_ tally: inout AccessTally)
+
+    /// Changes the value in place, by the next mutation. Verifies it first.
+    func update(_ tally: inout AccessTally)
+
+    /// Reads the value and compares it byte for byte with its source, made anew.
+    func verify(_ tally: inout AccessTally)
+}
+
+/// A cache of values of one type.
+final class HeldCache<Value: HeldBytes>: SimulatedCache {
+    /// The value's hashes: by version, the newest last.
+    private let hashes: Mutex<[UInt64]>
+    private let cache: LazyCache<Value>
+    private let recipe: ValueRecipe
+    let path: String
+    let hasLoader: Bool
+
+    var byteCount: Int { recipe.byteCount }
+    var residency: Residency { cache.residency }
+
+    /// Registers the cache with a controller. Without a loader its value is made at once.
+    ///
+    /// - Throws: what making the value throws.
+    init(_ name: String, at controller: PressureController, recipe: ValueRecipe, loader: SimulatedLoader?) throws {
+        self.recipe = recipe
+        hasLoader = loader != nil
+        // Once, before the library sees any of it: what is right is the source's word, not the cache's.
+        let value = try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
+        hashes = Mutex([value.read { XXHash64.hash($0) }])
+        if let loader {
+            cache = controller.cache(name) {
+                try loader.perform()
+                return try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
+            }
+        } else {
+            cache = controller.cache(name, initialValue: value)
+        }
+        path = cache.path
+    }
+
+    func access(_ tally: inout AccessTally) {
+        let oldest = hashes.withLock(\.count) - 1
+        let outcome = Self.outcome(of: cache.residency)
+        let clock = SystemClock()
+        let start = clock.now()
+        do {
+            try cache.withValue { value in
+                let elapsed = clock.now() - start
+                tally.record(outcome, nanoseconds: elapsed.nanoseconds, bytes: byteCount)
+                check(value, newerThan: oldest, &tally)
+            }
+        } catch {
+            note(error, &tally)
+        }
+    }
+
+    func update(_ tally: inout AccessTally) {
+        let oldest = hashes.withLock(\.count) - 1
+        do {
+            try cache.update { value in
+                check(value, newerThan: oldest, &tally)
+                // Writers take turns, so the version is still the newest here.
+                let version = hashes.withLock(\.count)
+                value.write { recipe.mutate(&$0, to: version) }
+                let hash = value.read { XXHash64.hash($0) }
+                hashes.withLock { $0.append(hash) }
+            }
+        } catch {
+            note(error, &tally)
+        }
+    }
+
+    func verify(_ tally: inout AccessTally) {
+        do {
+            let version = hashes.withLock(\.count) - 1
+            let expected = try Value.make(byteCount: byteCount) { try recipe.write(&$0, version: version) }
+            try cache.withValue { value in
+                tally.verified += 1
+                // Somebody may be changing it at this moment; then the next verification has the last word.
+                if value != expected, hashes.withLock(\.count) - 1 == version {
+                    tally.losses.append(.init(path: path, reason: "its bytes differ from its source's"))
+                }
+            }
+        } catch {
+            note(error, &tally)
+        }
+    }
+
+    /// Holds the value against the hashes it may have: a reader that came before a change may see the old value.
+    private func check(_ value: Value, newerThan oldest: Int, _ tally: inout AccessTally) {
+        let hash = value.read { XXHash64.hash($0) }
+        let isRight = hashes.withLock { $0[oldest...].contains(hash) }
+        if !isRight { tally.losses.append(.init(path: path, reason: "its bytes are wrong")) }
+    }
+
+    private func note(_ error: any Error, _ tally: inout AccessTally) {
+        switch error {
+        case is SimulatedLoaderFailure: tally.loaderFailures += 1
+        default:
+            tally.failures += 1
+            if !hasLoader { tally.losses.append(.init(path: path, reason: "\(error)")) }
+        }
+    }
+
+    private static func outcome(of residency: Residency) -> AccessOutcome {
+        switch residency {
+        case .resident: .hit
+        case .unloaded, .loading: .load
+        case .spilled, .restoring: .restore
+        }
+    }
+}
+
+/// How to make one value's bytes.
+struct ValueRecipe: Sendable {
+    var source: any ContentSource
+    /// Which of the source's values.
+    var index: Int
+    var byteCount: Int
+    /// The seed of its mutations.
+    var seed: UInt64
+
+    /// Writes the bytes of a version.
+    func write(_ bytes: inout MutableRawSpan, version: Int) throws {
+        try source.fill(&bytes, index: index)
+        for next in stride(from: 1, through: version, by: 1) { mutate(&bytes, to: next) }
+    }
+
+    /// Turns the version before into `version`.
+    func mutate(_ bytes: inout MutableRawSpan, to version: Int) {
+        Mutation.apply(version: version, seed: seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15, to: &bytes)
+    }
+}

@@ -1,0 +1,143 @@
+import PressureKit
+
+/// One run of a scenario from beginning to end: builds the world, plays, verifies, cleans up.
+struct Simulation: Sendable {
+    let scenario: Scenario
+    /// The scenario's path: for messages, and for the relative paths in it.
+    let file: String
+    let progress: Progress
+
+    init(_ scenario: Scenario, file: String, progress: Progress = .quiet) {
+        self.scenario = scenario
+        self.file = file
+        self.progress = progress
+    }
+
+    /// Plays the scenario. Suspends; all blocking work has threads of its own.
+    ///
+    /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
+    func run() async throws -> RunRecord {
+        try Preflight(scenario).check()
+        let log = RunLog(scenario: scenario, file: file)
+        let configuration = configuration
+        do {
+            let manager = try PressureManager(configuration: configuration)
+            let record = try await play(manager, log)
+            return record
+        } catch let error as PressureError {
+            throw EnvironmentRefusal(error)
+        } catch let error as ContentError {
+            throw EnvironmentRefusal(message: error.description)
+        }
+    }
+
+    private func play(_ manager: PressureManager, _ log: RunLog) async throws -> RunRecord {
+        progress.start { [weak manager] in manager?.level }
+        defer { progress.stop() }
+        let events = manager.events
+        let watcher = Task { await watch(events, log) }
+        let monitor = Task { if scenario.memory.isReal { try await manager.run() } }
+        do {
+            try await Blocking.run("scenario") { try perform(manager, log) }
+        } catch {
+            monitor.cancel()
+            await manager.shutdown()
+            throw error
+        }
+        monitor.cancel()
+        await manager.shutdown()
+        // The events end with the manager; then every relief is in the record.
+        await watcher.value
+        try await monitor.value
+        log.change { $0.steps.sort { $0.start < $1.start } }
+        return log.current
+    }
+
+    /// The blocking part.
+    private func perform(_ manager: PressureManager, _ log: RunLog) throws {
+        progress.begin("making values")
+        let world = try World(scenario, file: file, root: manager.root) { made in
+            progress.advance(to: made, of: scenario.valueCount)
+        }
+        log.change { record in
+            record.values = world.caches.count
+            record.valueBytes = world.byteCount
+            record.residentAtStart = ProcessMemory.resident
+        }
+        let player = try Player(
+            scenario: scenario,
+            file: file,
+            world: world,
+            manager: manager,
+            log: log,
+            progress: progress
+        )
+        try player.play()
+        progress.begin("verifying every value")
+        let start = SystemClock().now()
+        let tally = try player.verifyAll()
+        player.noteSpillFile()
+        log.change { record in
+            record.verifiedAtEnd = tally.verified
+            record.verification = SystemClock().now() - start
+            record.residentAtEnd = ProcessMemory.resident
+            record.residentPeak = ProcessMemory.peak
+        }
+    }
+
+    /// Records the reliefs that no step asked for: those of real pressure.
+    private func watch(_ events: PressureEvents, _ log: RunLog) async {
+        for await event in events {
+            guard case .reliefFinished(let report) = event, report.cause.origin == .memoryInfo else { continue }
+            let start = log.elapsed - report.duration
+            let title = "\(report.cause.levelAfter) from \(report.cause.origin.rawValue)"
+            log.add(report, number: nil, title: title, at: max(start, .zero), rssFall: nil)
+        }
+    }
+
+    private var configuration: PressureConfiguration {
+        var configuration = PressureConfiguration()
+        configuration.spillDirectory = scenario.spill.directory
+        configuration.spillLimit = scenario.spill.limit
+        configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
+        configuration.sources = scenario.memory.isReal ? [.memoryInfo] : []
+        if case .realBelowStart(let taken) = scenario.memory,
+            let available = ProcessMemory.available, let total = ProcessMemory.total
+        {
+            configuration.thresholds = taken.thresholds(available: available, total: total)
+        }
+        return configuration
+    }
+}
+
+extension MemorySpec.TakenSinceStart {
+    /// The library's thresholds, which are parts of all memory, for what is available now.
+    func thresholds(available: ByteCount, total: ByteCount) -> PressureThresholds {
+        func band(_ band: Band) -> PressureThresholds.Band {
+            PressureThresholds.Band(
+                enter: Double((available - band.enter).bytes) / Double(total.bytes),
+                leave: Double((available - band.leave).bytes) / Double(total.bytes)
+            )
+        }
+        return PressureThresholds(warning: band(warning), critical: band(critical))
+    }
+}
+
+extension Scenario {
+    /// How many values the scenario holds.
+    var valueCount: Int { controllers.reduce(0) { $0 + $1.valueCount } }
+
+    /// The most bytes it may hold in values.
+    var largestByteCount: Int { controllers.reduce(0) { $0 + $1.largestByteCount } }
+}
+
+extension ControllerSpec {
+    fileprivate var valueCount: Int {
+        count * (caches.reduce(0) { $0 + $1.count } + children.reduce(0) { $0 + $1.valueCount })
+    }
+
+    fileprivate var largestByteCount: Int {
+        let own = caches.reduce(0) { $0 + $1.count * $1.size.upperBound.bytes }
+        return count * (own + children.reduce(0) { $0 + $1.largestByteCount })
+    }
+}

@@ -1,0 +1,74 @@
+import PressureKit
+
+/// A controller, or `count` alike, with caches and children.
+struct ControllerSpec: Sendable {
+    var name: Marked<String>
+    /// With more than one, they are named `name-1`, `name-2`, … with as many digits as the last one needs.
+    var count: Int
+    var visibility: Visibility
+    var caches: [CacheSpec]
+    var children: [ControllerSpec]
+
+    /// Which of the controllers have appeared when the timeline begins.
+    enum Visibility: String, Sendable {
+        case all = "true"
+        case none = "false"
+        /// Only the first of several.
+        case first
+
+        static var form: Form<Visibility> { .word([("true", .all), ("false", .none), ("first", .first)]) }
+    }
+
+    static var form: Form<ControllerSpec> {
+        .mapping("a controller") { section in
+            let name = section.required("name", Form<String>.name.marked)
+            let count = section.optional("count", .count(1...100_000)) ?? 1
+            let visible = section.optional("visible", Visibility.form)
+            let caches = section.optional("caches", .list(of: CacheSpec.form, "caches"))
+            let children = section.optional("children", .list(of: ControllerSpec.form, "controllers"))
+            guard let name else { return nil }
+            return ControllerSpec(
+                name: name,
+                count: count,
+                visibility: visible ?? Visibility.none,
+                caches: caches ?? [],
+                children: children ?? []
+            )
+        }
+    }
+
+    /// The names of the controllers this stands for.
+    var names: [String] { Numbering.names(name.value, count: count) }
+
+    /// The names of those that are visible at the start.
+    func isVisible(index: Int) -> Bool {
+        switch visibility {
+        case .all: true
+        case .none: false
+        case .first: index == 0
+        }
+    }
+}
+
+/// How one name becomes many.
+enum Numbering {
+    /// `name` alone, or `name-001` … `name-250`: zero-padded, so that names sort as they count.
+    static func names(_ name: String, count: Int) -> [String] {
+        guard count > 1 else { return [name] }
+        let width = String(count).count
+        return (1...count).map { number in
+            let digits = String(number)
+            return name + "-" + String(repeating: "0", count: width - digits.count) + digits
+        }
+    }
+
+    /// A path with the numbers of its components replaced by `*`: what the many have in common.
+    static func kind(of path: String) -> String {
+        path.split(separator: "/").map { component -> String in
+            guard let dash = component.lastIndex(of: "-") else { return String(component) }
+            let number = component[component.index(after: dash)...]
+            guard !number.isEmpty, number.allSatisfy(\.isNumber) else { return String(component) }
+            return component[...dash] + "*"
+        }.joined(separator: "/")
+    }
+}

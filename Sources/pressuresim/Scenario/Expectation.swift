@@ -1,0 +1,100 @@
+import Foundation
+import Yams
+
+/// A line of `expect`: a figure and what it has to be.
+struct Expectation: Hashable, Sendable {
+    var figure: Figure
+    var comparison: Comparison
+    /// The right-hand side in the figure's base unit.
+    var bound: Double
+    /// The line as it was written, such as `lost == 0`.
+    var text: String
+    var position: Position
+
+    /// How the figure is held against the bound.
+    enum Comparison: String, CaseIterable, Sendable {
+        // Those with two characters first: the reader takes the first that fits.
+        case equal = "=="
+        case unequal = "!="
+        case atMost = "<="
+        case atLeast = ">="
+        case below = "<"
+        case above = ">"
+
+        /// Whether `value` satisfies the comparison. Nothing satisfies one with a number that is not one.
+        func holds(_ value: Double, _ bound: Double) -> Bool {
+            switch self {
+            case .equal: value == bound
+            case .unequal: value != bound && !value.isNaN
+            case .atMost: value <= bound
+            case .atLeast: value >= bound
+            case .below: value < bound
+            case .above: value > bound
+            }
+        }
+    }
+
+    /// What became of an expectation.
+    struct Outcome: Hashable, Sendable {
+        var expectation: Expectation
+        /// What was measured; `nil` when the run had nothing to measure it by.
+        var value: Double?
+
+        /// A figure that was never measured holds nothing: an expectation must not pass because nothing happened.
+        var holds: Bool {
+            guard let value else { return false }
+            return expectation.comparison.holds(value, expectation.bound)
+        }
+    }
+
+    /// Holds the expectation against a run's figures.
+    func evaluate(_ figures: [Figure: Double]) -> Outcome {
+        Outcome(expectation: self, value: figures[figure])
+    }
+}
+
+extension Expectation {
+    /// The whole `expect` mapping: `figure: comparison`, several comparisons joined by `and`.
+    static var listForm: Form<[Expectation]> {
+        Form("a mapping of figures to comparisons") { node, diagnostics in
+            guard let mapping = node.mapping else {
+                diagnostics.report(node, allowed: "figures with comparisons, such as lost: == 0")
+                return nil
+            }
+            return mapping.flatMap { read(key: $0.key, value: $0.value, diagnostics) }
+        }
+    }
+
+    private static func read(key: Node, value: Node, _ diagnostics: Diagnostics) -> [Expectation] {
+        let names = Figure.allCases.map(\.rawValue)
+        guard let figure = key.text.flatMap(Figure.init) else {
+            diagnostics.report(
+                key,
+                found: "unknown figure \(key.inWords)",
+                allowed: names.joined(separator: ", "),
+                suggestion: key.text.flatMap { Spelling.nearest(to: $0, among: names) }
+            )
+            return []
+        }
+        let operators = Comparison.allCases.map(\.rawValue).joined(separator: " ")
+        let allowed = "a comparison (\(operators)) with \(figure.unit.example); several joined by \"and\""
+        let parts = (value.text ?? "").components(separatedBy: " and ")
+        let lines = parts.compactMap { read($0.trimmingCharacters(in: .whitespaces), figure, Position(value)) }
+        if lines.count == parts.count { return lines }
+        diagnostics.report(value, allowed: allowed)
+        return []
+    }
+
+    private static func read(_ text: String, _ figure: Figure, _ position: Position) -> Expectation? {
+        guard let comparison = Comparison.allCases.first(where: { text.hasPrefix($0.rawValue) }) else { return nil }
+        let right = text.dropFirst(comparison.rawValue.count).trimmingCharacters(in: .whitespaces)
+        guard let bound = figure.unit.value(right) else { return nil }
+        return Expectation(
+            figure: figure,
+            comparison: comparison,
+            bound: bound,
+            text: "\(figure.rawValue) \(comparison.rawValue) \(right)",
+            position: position
+        )
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import PressureKit
+
+/// A number with the unit written behind it, taken apart.
+struct Quantity {
+    var number: Double
+    var unit: String
+
+    /// Splits `"1.5 GiB"` or `"90%"`; `nil` when it does not begin with a decimal number.
+    init?(_ text: String) {
+        let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "_" || $0 == ",") }
+        let plain = digits.filter { $0 != "_" && $0 != "," }
+        guard let number = Double(plain), number.isFinite else { return nil }
+        self.number = number
+        self.unit = text.dropFirst(digits.count).trimmingCharacters(in: .whitespaces)
+    }
+}
+
+/// A family of units, largest last, each with its worth in the base unit.
+struct UnitFamily: Sendable {
+    var units: [(name: String, worth: Double)]
+    /// An example for messages.
+    var example: String
+
+    static let bytes = UnitFamily(
+        units: [("B", 1), ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824)],
+        example: "64KiB"
+    )
+    /// Durations, in seconds.
+    static let time = UnitFamily(
+        units: [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("min", 60)],
+        example: "200ms"
+    )
+    /// Bytes a second; `MB` is 10^6 bytes, as disks and codecs are usually quoted.
+    static let rate = UnitFamily(
+        units: [("KiB/s", 1024), ("MB/s", 1e6), ("MiB/s", 1_048_576), ("GB/s", 1e9), ("GiB/s", 1_073_741_824)],
+        example: "150MB/s"
+    )
+
+    /// `B, KiB, MiB, GiB`
+    var names: String { units.map(\.name).joined(separator: ", ") }
+
+    /// The quantity in the base unit; `nil` without a number or with a unit of another family.
+    func value(_ text: String) -> Double? {
+        guard let quantity = Quantity(text) else { return nil }
+        return units.first { $0.name == quantity.unit }.map { quantity.number * $0.worth }
+    }
+
+    /// The text with the unit that was probably meant: `64KB` becomes `64KiB`, `200` becomes nothing.
+    func suggestion(_ text: String) -> String? {
+        guard let quantity = Quantity(text), !quantity.unit.isEmpty else { return nil }
+        let number = text.prefix { $0.isNumber || $0 == "." }
+        return Spelling.nearest(to: quantity.unit, among: units.map(\.name)).map { "\(number)\($0)" }
+    }
+}
+
+extension Form where Value == Double {
+    /// A quantity with one of the units, in the base unit and within a range of it.
+    static func quantity(_ noun: String, _ family: UnitFamily, in range: ClosedRange<Double>, _ limits: String) -> Form {
+        let allowed = "\(noun) with its unit (\(family.names)), such as \(family.example), \(limits)"
+        return Form(allowed) { node, diagnostics in
+            if let value = node.text.flatMap(family.value), range.contains(value) { return value }
+            let suggestion = node.text.flatMap { family.value($0) == nil ? family.suggestion($0) : nil }
+            diagnostics.report(node, allowed: allowed, suggestion: suggestion)
+            return nil
+        }
+    }
+
+    /// A share between 0 and 1, or in percent.
+    static var share: Form {
+        scalar("a share from 0 to 1, such as 0.25 or 25%") { text in
+            guard let quantity = Quantity(text) else { return nil }
+            let value = quantity.unit == "%" ? quantity.number / 100 : quantity.number
+            return (quantity.unit.isEmpty || quantity.unit == "%") && (0...1).contains(value) ? value : nil
+        }
+    }
+
+    /// A plain number within a range.
+    static func number(_ range: ClosedRange<Double>, such example: String) -> Form {
+        scalar("a number from \(range.lowerBound) to \(range.upperBound), such as \(example)") { text in
+            Double(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension Form where Value == ByteCount {
+    /// A size from 1 byte to 64 GiB.
+    static var size: Form {
+        Form<Double>.quantity("a size", .bytes, in: 1...68_719_476_736, "from 1B to 64GiB")
+            .map { .bytes(Int($0.rounded())) }
+    }
+}
+
+extension Form where Value == Duration {
+    /// A duration of at most an hour.
+    static var duration: Form {
+        Form<Double>.quantity("a duration", .time, in: 0...3600, "up to 60min")
+            .map { .nanoseconds(Int64(($0 * 1e9).rounded())) }
+    }
+}
+
+extension Form where Value == Int {
+    /// A whole number within a range.
+    static func count(_ range: ClosedRange<Int>) -> Form {
+        scalar("a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+            Int(text.filter { $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension Form where Value == Bool {
+    /// `true` or `false`. YAML 1.1's other words (yes, on, y) are refused: they surprise as often as they help.
+    static var flag: Form { word([("true", true), ("false", false)]) }
+}
+
+extension Form where Value == String {
+    /// Any text that is not empty.
+    static func text(_ noun: String) -> Form { scalar(noun) { $0 } }
+
+    /// A name of a controller or cache: a path component, so no slash, no wildcard, no space at the ends.
+    static var name: Form {
+        let allowed = "a name of letters, digits, spaces and . _ - (no / * ? at all)"
+        return scalar(allowed) { text in
+            let fits = text.allSatisfy { $0.isLetter || $0.isNumber || " ._-".contains($0) }
+            let trimmed = text.trimmingCharacters(in: .whitespaces) == text
+            return fits && trimmed && text != "." && text != ".." ? text : nil
+        }
+    }
+}
+
+extension Form where Value == ClosedRange<ByteCount> {
+    /// One size, or a range of sizes `64KiB to 1MiB`.
+    static var sizes: Form {
+        let one = Form<ByteCount>.size
+        let allowed = "\(one.allowed), or a range such as 64KiB to 1MiB"
+        return Form(allowed) { node, diagnostics in
+            let ends = (node.text ?? "").components(separatedBy: " to ")
+            let sizes = ends.compactMap { end in
+                UnitFamily.bytes.value(end.trimmingCharacters(in: .whitespaces)).map { ByteCount.bytes(Int($0)) }
+            }
+            let bounds = ByteCount.bytes(1)...ByteCount.gibibytes(64)
+            if sizes.count == ends.count, sizes.count <= 2, let low = sizes.first, let high = sizes.last,
+                low <= high, bounds.contains(low), bounds.contains(high)
+            {
+                return low...high
+            }
+            let suggestion = ends.count == 1 ? UnitFamily.bytes.suggestion(ends[0]) : nil
+            diagnostics.report(node, allowed: allowed, suggestion: sizes.isEmpty ? suggestion : nil)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import PressureKit
+
+extension Step {
+    /// The step in a few words, as the account and the progress line name it.
+    var title: String {
+        switch action {
+        case .access(let spec): "access \(spec.title)"
+        case .update(let spec): "update \(spec.title)"
+        case .browse(let spec): "browse \(spec.title)"
+        case .warning(let spec):
+            (spec.level == .critical ? "critical warning" : "warning") + (spec.freeing.map { ", freeing \($0)" } ?? "")
+        case .background: "background"
+        case .foreground: "foreground"
+        case .show(let glob): "show \(glob.value)"
+        case .hide(let glob): "hide \(glob.value)"
+        case .fill(let spec): "fill until \(spec.level), at most \(spec.atMost)"
+        case .release: "release"
+        case .awaitLevel(let spec): "await \(spec.level)"
+        case .wait(let duration): "wait \(Quantities.duration(duration.seconds))"
+        case .verify: "verify"
+        case .together(let steps): "together: " + steps.map(\.title).joined(separator: "; ")
+        }
+    }
+}
+
+extension AccessSpec {
+    fileprivate var title: String { "\(of.value) \(pattern.title)" + (count.map { " × \($0)" } ?? "") }
+}
+
+extension PatternSpec {
+    fileprivate var title: String {
+        switch self {
+        case .sequential: "in order"
+        case .uniform: "uniformly"
+        case .zipf(let alpha): "zipf \(alpha)"
+        case .trace(let file): "by trace \(file)"
+        }
+    }
+}
