@@ -115,8 +115,11 @@ extension ResidencyWord {
     private func settled(_ phase: Phase, pinned: Bool = false, stamp: UInt32? = nil) -> ResidencyWord {
         var word = with(phase: phase).clearing(Self.waitersBit | Self.visitedBit)
         if pinned { word.rawValue += 1 }
-        if let stamp { word.rawValue = word.rawValue & ~Self.stampMask | UInt64(stamp) << 32 }
-        return word
+        return stamp.map { word.stamped($0) } ?? word
+    }
+
+    private func stamped(_ stamp: UInt32) -> ResidencyWord {
+        ResidencyWord(rawValue: rawValue & ~Self.stampMask | UInt64(stamp) << 32)
     }
 }
 
@@ -148,8 +151,10 @@ extension ResidencyWord {
 // MARK: - Loading and restoring
 
 extension ResidencyWord {
-    /// Nothing → the loader runs.
-    package func beginningLoad() -> ResidencyWord? { phase == .unloaded ? with(phase: .loading) : nil }
+    /// Nothing → the loader runs. The stamp tells this load from others in the same slot.
+    package func beginningLoad(stamp: UInt32 = 0) -> ResidencyWord? {
+        phase == .unloaded ? with(phase: .loading).stamped(stamp) : nil
+    }
 
     /// In the spill file → it is being read.
     package func beginningRestore() -> ResidencyWord? { phase == .spilled ? with(phase: .restoring) : nil }

@@ -12,8 +12,8 @@ extension ValueEntry {
         case load, restore
         /// It would be, but it did not want to begin.
         case away
-        /// Somebody else is at work.
-        case wait
+        /// Somebody else is at work: the word while they are.
+        case wait(ResidencyWord)
     }
 
     /// Finds the slot that readers find now, which may be another one after a wait, and takes a turn there; it begins to
@@ -24,13 +24,12 @@ extension ValueEntry {
     func turn(_ slot: Slot<Value>, begins: Bool) -> Turn? {
         if slot.pin() { return .pinned }
         if begins {
-            if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return .load }
+            if unsafe slot.header.pointee.apply({ $0.beginningLoad(stamp: UseClock.tick()) }) != nil { return .load }
             if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
         } else if unsafe slot.header.pointee.state.isAway {
             return .away
         }
-        if unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil { return .wait }
-        return nil
+        return unsafe slot.header.pointee.apply({ $0.awaiting() }).map { .wait($0.after) }
     }
 
     /// Pins a value, making it, with `loader` if there is one, or waiting for it. Blocks.
@@ -41,9 +40,9 @@ extension ValueEntry {
             case .pinned: return slot
             case .load: if try load(slot, loader) { return slot }
             case .restore: if try restore(slot, loader) { return slot }
-            case .wait:
+            case .wait(let word):
                 try refuseToWaitForMyself(slot)
-                try follow(ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
+                try follow(ParkingLot.park(on: slot.address) { slot.isStill(word) })
             case .away, nil: sched_yield()
             }
         }
@@ -73,9 +72,9 @@ extension ValueEntry {
                     }
                 }
                 if let made { return made }
-            case .wait:
+            case .wait(let word):
                 try refuseToWaitForMyself(slot)
-                try follow(await ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
+                try follow(await ParkingLot.park(on: slot.address) { slot.isStill(word) })
             case nil: await Task.yield()
             }
         }
@@ -178,6 +177,15 @@ extension ValueEntry {
         }
         unsafe wake(slot.base, after: step.before, outcome: .failed(failure ?? error))
         throw failure ?? error
+    }
+}
+
+extension Slot {
+    /// Whether whoever was at work when `word` was read still is. A keyed cache gives a slot to another key when a load
+    /// has failed: waiting for that one's load would bring the wrong error.
+    fileprivate func isStill(_ word: ResidencyWord) -> Bool {
+        let now = unsafe header.pointee.state
+        return now.hasWaiters && now.stamp == word.stamp
     }
 }
 

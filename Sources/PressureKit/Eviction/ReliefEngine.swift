@@ -84,9 +84,11 @@ final class ReliefEngine: Sendable {
     /// Writes one value's copy on the calling thread, outside any relief: how a cache keeps to its own limit. Blocks;
     /// allocates. Returns whether the value has a copy now.
     func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
-        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder()),
-            unsafe entry.beginCopy(slot, in: file)
-        else { return false }
+        guard unsafe entry.beginCopy(slot, in: file) else { return false }
+        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder()) else {
+            unsafe entry.finishCopy(slot, succeeded: false)
+            return false
+        }
         let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
         let failure = unsafe crew.copy(0..<chunks, of: entry, slot, with: encoder)
         unsafe entry.finishCopy(slot, succeeded: failure == nil)

@@ -135,6 +135,9 @@ public final class PressureManager: Sendable {
         await perform(ReliefRequest(cause: cause(.request, "relieve"), amount: .bytes(bytes.bytes), warns: false))
     }
 
+    /// Whether a relief is wanted or running.
+    package var isRelieving: Bool { relief.isActive }
+
     /// How many callers wait for the relief that is running.
     package var pendingReplies: Int { relief.pendingReplies }
 

@@ -75,9 +75,13 @@ import Testing
         let events = manager.events
         let running = Task { try await manager.run() }
         for tick in 0..<marbles.count {
+            // The monitor has seen this tick; when it looks again, what it had to say then has been said.
             waker.set(.normal)
-            // The monitor has seen this tick.
             while pulse.last < .seconds(tick) { await Task.yield() }
+            let looks = pulse.count
+            waker.set(.normal)
+            while pulse.count == looks { await Task.yield() }
+            while manager.isRelieving { await Task.yield() }
             clock.advance(by: .seconds(1))
         }
         running.cancel()
@@ -108,10 +112,11 @@ import Testing
     /// A source without a vote that tells when it was last asked.
     private final class Pulse: SignalSource {
         let name = "pulse"
-        private let time = Lock(Duration.seconds(-1))
-        var last: Duration { time.withLock { $0 } }
+        private let seen = Lock((last: Duration.seconds(-1), count: 0))
+        var last: Duration { seen.withLock { $0.last } }
+        var count: Int { seen.withLock { $0.count } }
         func sample(at now: MonotonicInstant) -> SignalReading? {
-            time.withLock { $0 = .nanoseconds(now.nanoseconds) }
+            seen.withLock { $0 = (.nanoseconds(now.nanoseconds), $0.count + 1) }
             return nil
         }
     }
