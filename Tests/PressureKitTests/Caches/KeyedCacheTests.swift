@@ -4,7 +4,7 @@ import Testing
 
 @testable import PressureKit
 
-@Suite(.timeLimit(.minutes(2))) struct KeyedCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct KeyedCacheTests {
     struct LoaderError: Error, Equatable {}
 
     let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PressureKit
 
-@Suite(.timeLimit(.minutes(2))) struct LazyCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct LazyCacheTests {
     struct LoaderError: Error, Equatable { var number: Int }
 
     let manager: PressureManager

@@ -4,7 +4,7 @@ import PressureKitTesting
 import Testing
 
 /// Every conformance, through a real relief and back.
-@Suite(.timeLimit(.minutes(2))) struct SpillableTests {
+@Suite(.timeLimit(.minutes(15))) struct SpillableTests {
     struct Point: SpillableElement, Equatable {
         var x: Double
         var y: Int32

@@ -7,7 +7,7 @@ import Testing
 @testable import PressureKit
 
 /// Readers, leases, writers, evictions and a failing disk at once, each read checked against what was written.
-@Suite(.timeLimit(.minutes(5))) struct CacheStressTests {
+@Suite(.timeLimit(.minutes(15))) struct CacheStressTests {
     /// What the disk does meanwhile.
     static let rules: [FaultyFileSystem.Rule?] = [
         nil, .init(.error(EIO), on: .write, .every(7)), .init(.lyingWrite, on: .write, .every(5)),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PressureKit
 
-@Suite(.timeLimit(.minutes(1))) struct ContainmentTests {
+@Suite(.timeLimit(.minutes(15))) struct ContainmentTests {
     let manager: PressureManager
 
     init() throws { manager = try makeManager(fileSystem: InMemoryFileSystem()) }

@@ -3,7 +3,7 @@ import PressureKitTesting
 import Testing
 
 /// Which hook is called when, and on whom.
-@Suite(.timeLimit(.minutes(1))) struct HookTests {
+@Suite(.timeLimit(.minutes(15))) struct HookTests {
     let manager: PressureManager
     let lines = HookLog.Lines()
     let logs: [HookLog]

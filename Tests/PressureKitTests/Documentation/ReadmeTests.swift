@@ -4,7 +4,7 @@ import Testing
 
 /// The README says nothing that is not so: its code is compiled and run, its promises name tests that exist, its
 /// numbers are the defaults, its links and commands lead somewhere.
-@Suite(.timeLimit(.minutes(2))) struct ReadmeTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadmeTests {
     static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
     let readme: String

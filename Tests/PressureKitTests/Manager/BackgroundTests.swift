@@ -3,7 +3,7 @@ import PressureKit
 import PressureKitTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BackgroundTests {
+@Suite(.timeLimit(.minutes(15))) struct BackgroundTests {
     let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
     let manager: PressureManager
     let front: PressureController

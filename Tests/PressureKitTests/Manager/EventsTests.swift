@@ -3,7 +3,7 @@ import Testing
 
 @testable import PressureKit
 
-@Suite(.timeLimit(.minutes(1))) struct EventsTests {
+@Suite(.timeLimit(.minutes(15))) struct EventsTests {
     private func failure(_ number: Int) -> PressureEvent {
         .failure(PressureError(code: .restoreFailed, message: "\(number)"))
     }

@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// The whole way: a signal, the monitor, the delegate, the events, the controllers, the memory.
-@Suite(.timeLimit(.minutes(1))) struct RunTests {
+@Suite(.timeLimit(.minutes(15))) struct RunTests {
     private func waitForWarning(_ events: PressureEvents) async -> MemoryWarning? {
         for await event in events {
             if case .memoryWarning(let warning) = event { return warning }

@@ -4,7 +4,7 @@ import PressureKit
 import Testing
 
 /// P7: however the process ends, no spill file stays behind. P9: spilling to memory is refused.
-@Suite(.timeLimit(.minutes(2))) struct NothingLeftTests {
+@Suite(.timeLimit(.minutes(15))) struct NothingLeftTests {
     /// A directory of one's own on a disk.
     private func withDirectory(_ body: (String) async throws -> Void) async throws {
         let url = URL(

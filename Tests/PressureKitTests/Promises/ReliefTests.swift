@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// P5, P8, P11 and P12: what a relief does and what it says about it.
-@Suite(.timeLimit(.minutes(2))) struct ReliefTests {
+@Suite(.timeLimit(.minutes(15))) struct ReliefTests {
     /// P5: from planning to the last release, no thread of the relief allocates: clean and dirty, compressible and not,
     /// one chunk and many, one worker and several, with and without listeners.
     @Test(

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// P1, P3 and P4: nothing is lost, whatever the disk does.
-@Suite(.timeLimit(.minutes(2))) struct SafetyTests {
+@Suite(.timeLimit(.minutes(15))) struct SafetyTests {
     static let faults: [FaultyFileSystem.Fault] = [
         .error(ENOSPC), .error(EDQUOT), .error(EIO), .error(EFBIG), .error(ENOMEM), .short, .lyingWrite,
     ]

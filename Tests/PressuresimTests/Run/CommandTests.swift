@@ -96,7 +96,7 @@ import Testing
     ///
     /// Not under a sanitizer, where hashing hundreds of MiB in a debug build takes a quarter of an hour; the small
     /// scenarios do the same there.
-    @Test(.timeLimit(.minutes(10)), .enabled(if: !isSanitized))
+    @Test(.timeLimit(.minutes(15)), .enabled(if: !isSanitized))
     func theDemoReturnsNineTenthsOfWhatItClaimsAndLosesNothing() throws {
         let demo = packageDirectory.appendingPathComponent("Scenarios/gallery.yaml").path
         let outcome = try run(["run", demo, "--json", "-"])
