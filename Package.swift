@@ -90,7 +90,18 @@ let package = Package(
         ),
         .testTarget(
             name: "PressureKitTests",
-            dependencies: ["PressureKit", "PressureKitTesting", "CAllocationCounter", "CLinuxShims"],
+            dependencies: [
+                "PressureKit",
+                "PressureKitTesting",
+                "CAllocationCounter",
+                "CLinuxShims",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),

@@ -107,6 +107,8 @@ int64_t pk_thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIM
 
 void pk_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
+uint32_t pk_thread_identifier(void) { return (uint32_t)gettid(); }
+
 int pk_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int pk_eventfd_signal(int descriptor) { return eventfd_write(descriptor, 1); }

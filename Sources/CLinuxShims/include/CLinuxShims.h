@@ -63,6 +63,9 @@ int64_t pk_thread_cpu_nanoseconds(void);
 /// Names the calling thread as tools like top(1) show it; at most 15 bytes. Behind _GNU_SOURCE.
 void pk_name_thread(const char *name);
 
+/// The calling thread's number, by `gettid(2)`, which is behind _GNU_SOURCE. Never 0.
+uint32_t pk_thread_identifier(void);
+
 /// `eventfd(2)` with EFD_CLOEXEC | EFD_NONBLOCK.
 int pk_eventfd(void);
 

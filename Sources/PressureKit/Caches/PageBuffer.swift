@@ -1,4 +1,5 @@
 import CLinuxShims
+import Glibc
 
 /// Bytes in pages of their own, which go back to the operating system the moment the last copy is released.
 ///
@@ -60,9 +61,9 @@ extension PageBuffer: Hashable {
     /// Whether both hold the same bytes.
     public static func == (left: PageBuffer, right: PageBuffer) -> Bool {
         guard left.pages !== right.pages else { return true }
-        return unsafe left.withUnsafeBytes { left in
-            unsafe right.withUnsafeBytes { unsafe left.elementsEqual($0) }
-        }
+        guard left.count == right.count else { return false }
+        // Both are mapped, and of this length.
+        return unsafe memcmp(left.pages.bytes.baseAddress!, right.pages.bytes.baseAddress!, left.count) == 0
     }
 
     /// Hashes the bytes.

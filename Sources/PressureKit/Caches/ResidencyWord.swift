@@ -37,6 +37,7 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline static let copyingBit: UInt64 = 1 << 25
     private static let holdsValueBit: UInt64 = 1 << 27
     @usableFromInline static let visitedBit: UInt64 = 1 << 28
+    private static let reloadableBit: UInt64 = 1 << 29
 
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
@@ -44,10 +45,8 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     /// A spare slot, not in use.
     package static let retired = ResidencyWord(rawValue: retiredBits)
 
-    /// A slot with a value that nobody has read yet.
-    package static func resident(stamp: UInt32) -> ResidencyWord {
-        ResidencyWord(rawValue: residentBits | UInt64(stamp) << 32)
-    }
+    /// A slot that a writer fills before anybody else knows of it.
+    package static let mutating = ResidencyWord(rawValue: Phase.mutating.rawValue << 20)
 }
 
 // MARK: - What a word says
@@ -65,6 +64,10 @@ extension ResidencyWord {
     /// Whether the spill file holds a checked copy of the value as it is now.
     package var isClean: Bool { rawValue & Self.cleanBit != 0 }
 
+    /// Whether the value is as the loader made it, so that the loader can make it again. What was set or changed since
+    /// is not, loader or no loader.
+    package var isReloadable: Bool { rawValue & Self.reloadableBit != 0 }
+
     /// Whether a copy of the value is being written.
     package var isCopying: Bool { rawValue & Self.copyingBit != 0 }
 
@@ -76,6 +79,9 @@ extension ResidencyWord {
 
     /// Whether a value is in memory that nobody is making, changing or taking away.
     @inlinable package var isResident: Bool { rawValue & Self.phaseMask == Self.residentBits }
+
+    /// Whether there is no value and nobody is making one.
+    package var isAway: Bool { phase == .unloaded || phase == .spilled }
 
     /// Whether nothing holds the value: no pin and no copy in the making.
     package var isIdle: Bool { pins == 0 && !isCopying }
@@ -148,14 +154,16 @@ extension ResidencyWord {
     /// In the spill file → it is being read.
     package func beginningRestore() -> ResidencyWord? { phase == .spilled ? with(phase: .restoring) : nil }
 
-    /// The copy could not be used → the loader runs, in the same slot and with the same sleepers.
+    /// The copy could not be used → the loader runs, in the same slot and with the same sleepers. Legal if the loader
+    /// makes the same value; the copy is kept until it has.
     package func rebuilding() -> ResidencyWord? {
-        phase == .restoring ? with(phase: .loading).clearing(Self.cleanBit) : nil
+        phase == .restoring && isReloadable ? with(phase: .loading) : nil
     }
 
     /// The value is made: resident, pinned once for the one who made it.
     package func finishingLoad(stamp: UInt32) -> ResidencyWord? {
-        phase == .loading ? settled(.resident, pinned: true, stamp: stamp).clearing(Self.cleanBit) : nil
+        guard phase == .loading else { return nil }
+        return settled(.resident, pinned: true, stamp: stamp).clearing(Self.cleanBit).setting(Self.reloadableBit)
     }
 
     /// The value is read back: resident and clean, pinned once for the one who read it.
@@ -164,9 +172,11 @@ extension ResidencyWord {
     }
 
     /// The loader threw: as before, and the next access tries again.
-    package func failingLoad() -> ResidencyWord? { phase == .loading ? settled(.unloaded) : nil }
+    package func failingLoad() -> ResidencyWord? {
+        phase == .loading ? settled(isClean ? .spilled : .unloaded) : nil
+    }
 
-    /// The copy could not be read and there is no loader: it stays where it is, and the next access tries again.
+    /// The copy could not be read and no loader makes the value: it stays where it is, and the next access tries again.
     package func failingRestore() -> ResidencyWord? { phase == .restoring ? settled(.spilled) : nil }
 }
 
@@ -193,7 +203,7 @@ extension ResidencyWord {
     /// The writer is done; what was copied before is out of date.
     package func finishingMutation(hasValue: Bool, stamp: UInt32) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit)
+        return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit | Self.reloadableBit)
     }
 
     /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
@@ -231,12 +241,12 @@ extension ResidencyWord {
     /// The value leaves memory. Legal while nobody holds it and it exists elsewhere: in a clean copy, or, with
     /// `dropping`, in what the loader can make again.
     package func beginningRelease(dropping: Bool) -> ResidencyWord? {
-        phase == .resident && isIdle && (isClean || dropping) ? with(phase: .releasing) : nil
+        phase == .resident && isIdle && (isClean || dropping && isReloadable) ? with(phase: .releasing) : nil
     }
 
     /// The value has left memory: into the copy if there is one, else to the loader.
     package func finishingRelease() -> ResidencyWord? {
         guard phase == .releasing else { return nil }
-        return isClean ? settled(.spilled) : settled(.unloaded)
+        return isClean ? settled(.spilled) : settled(.unloaded).clearing(Self.reloadableBit)
     }
 }

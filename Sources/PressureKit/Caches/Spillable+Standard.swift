@@ -27,7 +27,10 @@ extension Array: Spillable where Element: SpillableElement {
     public var spillByteCount: Int { count * MemoryLayout<Element>.stride }
 
     /// Passes the elements where they lie.
-    public func withSpillBytes(_ body: (RawSpan) -> Void) { unsafe body(span.bytes) }
+    public func withSpillBytes(_ body: (RawSpan) -> Void) {
+        // Whole strides, where the span of a single padded element ends before its padding; valid for the call.
+        unsafe withUnsafeBytes { unsafe body($0.bytes) }
+    }
 
     /// - Throws: what `fill` throws.
     public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {

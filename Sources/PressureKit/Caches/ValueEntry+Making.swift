@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 import Synchronization
 
@@ -9,31 +10,33 @@ extension ValueEntry {
         case pinned
         /// It is this reader's turn to make the value.
         case load, restore
+        /// It would be, but it did not want to begin.
+        case away
         /// Somebody else is at work.
         case wait
     }
 
+    /// Finds the slot that readers find now, which may be another one after a wait, and takes a turn there; it begins to
+    /// make the value only if it is told to.
+    typealias Finding = (_ begins: Bool) -> (slot: Slot<Value>, turn: Turn?)
+
     /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
-    func turn(_ slot: Slot<Value>) -> Turn? {
+    func turn(_ slot: Slot<Value>, begins: Bool) -> Turn? {
         if slot.pin() { return .pinned }
-        if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return .load }
-        if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
+        if begins {
+            if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return .load }
+            if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
+        } else if unsafe slot.header.pointee.state.isAway {
+            return .away
+        }
         if unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil { return .wait }
-        return nil  // It has just changed, or been replaced: look again.
+        return nil
     }
 
-    /// Pins a value, making it or waiting for it. Blocks.
-    ///
-    /// - Parameters:
-    ///   - find: finds the slot that readers find now, which may be another one after a wait, and takes this reader's
-    ///     turn there.
-    ///   - loader: makes the value; `nil` if nothing can.
-    func acquire(
-        from find: () -> (slot: Slot<Value>, turn: Turn?),
-        loader: (() throws -> Value)?
-    ) throws -> Slot<Value> {
+    /// Pins a value, making it, with `loader` if there is one, or waiting for it. Blocks.
+    func acquire(from find: Finding, loader: (() throws -> Value)?) throws -> Slot<Value> {
         while true {
-            let (slot, turn) = find()
+            let (slot, turn) = find(true)
             switch turn {
             case .pinned: return slot
             case .load: if try load(slot, loader) { return slot }
@@ -41,22 +44,35 @@ extension ValueEntry {
             case .wait:
                 try refuseToWaitForMyself(slot)
                 try follow(ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
-            case nil: sched_yield()
+            case .away, nil: sched_yield()
             }
         }
     }
 
     /// The same without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
+    ///
+    /// It is also begun there: a load that had begun and waited for a thread might wait for loaders that hold them all
+    /// and read this very cache.
     func acquireSuspending(
-        from find: () -> (slot: Slot<Value>, turn: Turn?),
+        from find: @escaping @Sendable (_ begins: Bool) -> (slot: Slot<Value>, turn: Turn?),
         loader: (@Sendable () throws -> Value)?
     ) async throws -> Slot<Value> {
         while true {
-            let (slot, turn) = find()
+            let (slot, turn) = find(false)
             switch turn {
             case .pinned: return slot
-            case .load: if try await BlockingPool.shared.run({ try self.load(slot, loader) }) { return slot }
-            case .restore: if try await BlockingPool.shared.run({ try self.restore(slot, loader) }) { return slot }
+            case .load, .restore: preconditionFailure("began what it was not to begin")
+            case .away:
+                let made = try await BlockingPool.shared.run { () throws -> Slot<Value>? in
+                    let (slot, turn) = find(true)
+                    return switch turn {
+                    case .pinned: slot
+                    case .load: try self.load(slot, loader) ? slot : nil
+                    case .restore: try self.restore(slot, loader) ? slot : nil
+                    case .wait, .away, nil: nil
+                    }
+                }
+                if let made { return made }
             case .wait:
                 try refuseToWaitForMyself(slot)
                 try follow(await ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
@@ -88,12 +104,12 @@ extension ValueEntry {
             statistics.noteLoad(SystemClock().now() - start)
         } catch {
             statistics.failures.wrappingAdd(1, ordering: .relaxed)
-            if let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) {
-                unsafe wake(slot.base, after: step.before, outcome: .failed(error))
-                unsafe didDrop(slot.base)
-            } else {
+            guard let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) else {
                 release(slot)
+                return false
             }
+            unsafe wake(slot.base, after: step.before, outcome: .failed(error))
+            unsafe didDrop(slot.base)
             throw error
         }
         describe(value, in: slot)
@@ -124,7 +140,7 @@ extension ValueEntry {
         do {
             let start = SystemClock().now()
             value = try working(in: slot) {
-                unsafe try slot.header.pointee.copy.restore(
+                unsafe try slot.copy.pointee.restore(
                     Value.self,
                     plainByteCount: slot.header.pointee.plainByteCount.load(ordering: .relaxed)
                 )
@@ -151,26 +167,21 @@ extension ValueEntry {
         _ loader: (() throws -> Value)?,
         after error: any Error
     ) throws -> Bool {
-        let error = (error as? SpillFailure)?.pressureError(path: unsafe path(of: slot.base)) ?? error
+        let error = (error as? SpillFailure)?.pressureError() ?? error
+        let failure = (error as? PressureError)?.at(path: unsafe path(of: slot.base))
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
-        if let failure = error as? PressureError { controller?.context?.note(failure) }
-        guard loader != nil else {
-            if let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) {
-                unsafe wake(slot.base, after: step.before, outcome: .failed(error))
-            } else {
-                release(slot)
-            }
-            throw error
-        }
-        guard unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil else {
+        if let failure { controller?.context?.note(failure) }
+        if unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil { return try load(slot, loader) }
+        guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
             release(slot)
             return false
         }
-        return try load(slot, loader)
+        unsafe wake(slot.base, after: step.before, outcome: .failed(failure ?? error))
+        throw failure ?? error
     }
 }
 
-extension UInt {
+extension UInt32 {
     /// The calling thread, as a number that is never 0.
-    static var currentThread: UInt { UInt(pthread_self()) }
+    static var currentThread: UInt32 { pk_thread_identifier() }
 }

@@ -48,12 +48,12 @@ extension CacheEntry {
         guard footprint > 0 else { return }
         guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
-        let plainBytes = unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
+        let plainBytes = unsafe plainByteCount(slot)
         let way: Candidate.Way =
             word.isClean
             ? .release
             : .forDirty(
-                hasLoader: hasLoader,
+                isReloadable: word.isReloadable,
                 loadTime: statistics.loadTime,
                 restoreTime: statistics.restoreTime,
                 byteCount: plainBytes,

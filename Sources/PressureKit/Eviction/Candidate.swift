@@ -39,15 +39,15 @@ extension Candidate.Way {
 
     /// Whether a dirty value is better loaded again than written and read back.
     ///
-    /// A value without a loader is always written. One whose loader has never been timed is written too.
+    /// A value that no loader makes is always written. One whose loader has never been timed is written too.
     package static func forDirty(
-        hasLoader: Bool,
+        isReloadable: Bool,
         loadTime: Duration?,
         restoreTime: Duration?,
         byteCount: Int,
         canSpill: Bool
     ) -> Candidate.Way {
-        guard hasLoader else { return .spill }
+        guard isReloadable else { return .spill }
         guard canSpill else { return .drop }
         guard let loadTime else { return .spill }
         let restore = restoreTime ?? .seconds(Double(byteCount) / assumedRestoreRate + assumedRestoreLatency)

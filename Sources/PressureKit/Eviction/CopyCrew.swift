@@ -157,6 +157,7 @@ extension CopyCrew.Tools {
         with encoder: ChunkEncoder
     ) -> SpillFailure? {
         let byteCount = unsafe entry.plainByteCount(slot)
+        let isReloadable = unsafe entry.header(slot).pointee.state.isReloadable
         var failure: SpillFailure? = .valueNotPassed
         unsafe entry.withSpillBytes(slot) { span in
             guard span.byteCount == byteCount else { return }
@@ -171,7 +172,7 @@ extension CopyCrew.Tools {
                             UnsafeRawBufferPointer(rebasing: bytes[range]),
                             with: encoder,
                             compress: compression,
-                            verify: !entry.hasLoader
+                            verify: !isReloadable
                         )
                         unsafe entry.note(record, ofChunk: chunk, in: slot)
                     } catch {

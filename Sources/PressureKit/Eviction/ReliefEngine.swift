@@ -94,7 +94,8 @@ final class ReliefEngine: Sendable {
         let now = clock.now()
         backoff.withLock { backoff in
             if let failure {
-                backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
+                // A value that cannot be encoded says nothing about the disk.
+                if failure != .valueNotPassed { backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now) }
             } else {
                 backoff.noteSuccess()
             }
@@ -103,6 +104,9 @@ final class ReliefEngine: Sendable {
     }
 
     private static let keptEncoders = 2
+
+    /// How many caches there is room for in plans, growth in hand aside.
+    var reservedEntries: Int { storage.withLock { $0.wanted } }
 
     /// The process's resident bytes now.
     func residentBytes() -> Int { footprint.residentBytes() }
@@ -146,7 +150,7 @@ final class ReliefEngine: Sendable {
         let storage = progress.storage
         let base = storage.candidateCount
         storage.clearSkips()
-        let canSpill = backoff.withLock { $0.allowsWriting(at: start) }
+        let canSpill = self.canSpill
         PressureController.hierarchy.withLock { _ in
             root.collect(into: storage, canSpill: canSpill, depth: 0)
         }
@@ -171,8 +175,9 @@ final class ReliefEngine: Sendable {
 
         spill(&progress, choices: firstSpill..<(base + chosen))
         progress.phases.spill += clock.now() - released
-        // Everything was tried, or nothing went: what is left is in use or cannot be written.
-        progress.isExhausted = goal == nil || progress.freed == freedBefore
+        // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
+        // suspended, what can be made again may go without.
+        progress.isExhausted = canSpill == self.canSpill && (goal == nil || progress.freed == freedBefore)
         progress.allocations += probe() - allocationsBefore
     }
 
@@ -222,7 +227,8 @@ final class ReliefEngine: Sendable {
         }
         let stored = unsafe entry.finishCopy(place.slot, succeeded: outcome.failure == nil)
         if let failure = outcome.failure {
-            noteFailure(failure)
+            // A value that cannot be encoded says nothing about the disk.
+            if failure != .valueNotPassed { noteFailure(failure) }
             entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
             skip(victim, storage, .spillFailed)
             return

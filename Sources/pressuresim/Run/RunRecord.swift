@@ -1,5 +1,4 @@
 import PressureKit
-import Synchronization
 
 /// Everything that was measured while a scenario was played: the facts behind the account, the figures and the JSON.
 struct RunRecord: Sendable {
@@ -52,10 +51,10 @@ struct RunRecord: Sendable {
 
 /// A record that several threads write to.
 final class RunLog: Sendable {
-    private let record: Mutex<RunRecord>
-    private let start = Mutex<MonotonicInstant>(SystemClock().now())
+    private let record: Lock<RunRecord>
+    private let start = Lock<MonotonicInstant>(SystemClock().now())
 
-    init(scenario: Scenario, file: String) { record = Mutex(RunRecord(scenario: scenario, file: file)) }
+    init(scenario: Scenario, file: String) { record = Lock(RunRecord(scenario: scenario, file: file)) }
 
     /// What was recorded so far.
     var current: RunRecord { record.withLock { $0 } }

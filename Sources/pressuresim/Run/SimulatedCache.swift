@@ -1,5 +1,4 @@
 import PressureKit
-import Synchronization
 
 /// One cache of the scenario together with what its value must be.
 ///
@@ -33,7 +32,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         var newest: Int { hashes.count - 1 }
     }
 
-    private let versions: Mutex<Versions>
+    private let versions: Lock<Versions>
     private let cache: LazyCache<Value>
     private let recipe: ValueRecipe
     let path: String
@@ -50,7 +49,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         hasLoader = loader != nil
         // Once, before the library sees any of it: what is right is the source's word, not the cache's.
         let value = try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
-        versions = Mutex(Versions(hashes: [value.read { XXHash64.hash($0) }]))
+        versions = Lock(Versions(hashes: [value.read { XXHash64.hash($0) }]))
         if let loader {
             cache = controller.cache(name) {
                 try loader.perform()

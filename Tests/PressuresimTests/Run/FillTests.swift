@@ -1,5 +1,4 @@
 import PressureKit
-import Synchronization
 import Testing
 
 @testable import pressuresim
@@ -7,7 +6,7 @@ import Testing
 @Suite struct MemoryFillTests {
     @Test func stopsAtTheLevel() {
         let fill = MemoryFill()
-        let asked = Mutex(0)
+        let asked = Lock(0)
         let end = fill.fill(FillSpec(level: .warning, atMost: .mebibytes(64), rate: 10e9)) {
             asked.withLock { asked in
                 asked += 1
@@ -27,7 +26,7 @@ import Testing
     /// The bound is over all fills: the second one may add only what the first one left.
     @Test func neverHoldsMoreThanTheBound() {
         let fill = MemoryFill()
-        let asked = Mutex(0)
+        let asked = Lock(0)
         // Nearly at once, so that the waiting for a late monitor is cut short.
         let level: () -> PressureLevel = {
             asked.withLock {
