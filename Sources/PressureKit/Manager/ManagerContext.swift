@@ -38,7 +38,8 @@ final class ManagerContext: Sendable {
     }
 
     /// Makes room in plans for what caches have come to hold.
-    func reserve() { engine.reserve(entries: ledger.entries)
+    func reserve() {
+        engine.reserve(entries: ledger.entries)
     }
 
     /// Tells of a failure that reached no reader, or one reader only.

@@ -85,8 +85,10 @@ import Testing
             #expect(FileManager.default.fileExists(atPath: path), "\(link.0)")
         }
         let makefile = try Self.text("Makefile")
-        for command in text.matches(of: /`?make ([a-z]+)`?/) where command.0.hasPrefix("`") {
-            #expect(makefile.contains("\n\(command.1):"), "\(command.0)")
+        // In running text, and in a block with a comment behind it.
+        for command in text.matches(of: /(?m)`make ([a-z]+)|^make ([a-z]+) +#/) {
+            let name = command.1 ?? command.2 ?? ""
+            #expect(makefile.contains("\n\(name):"), "\(command.0)")
         }
     }
 }

@@ -4,7 +4,7 @@ import PressureKitTesting
 import Testing
 
 #if ServiceLifecycle
-    import ServiceLifecycle
+import ServiceLifecycle
 #endif
 
 /// The whole way: a signal, the monitor, the delegate, the events, the controllers, the memory.
@@ -40,21 +40,21 @@ import Testing
     }
 
     #if ServiceLifecycle
-        @Test func aServiceGroupMayShutItDownGracefully() async throws {
-            let source = SimulatedSource(level: .warning)
-            let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.sources = [.simulated(source)] }
-            let events = manager.events
-            let group = ServiceGroup(
-                services: [manager],
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            )
-            let running = Task { try await group.run() }
-            // It runs when it has warned.
-            #expect(await waitForWarning(events)?.level == .warning)
-            await group.triggerGracefulShutdown()
-            // A service that returns before it was asked to is an error of the group.
-            try await running.value
-        }
+    @Test func aServiceGroupMayShutItDownGracefully() async throws {
+        let source = SimulatedSource(level: .warning)
+        let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.sources = [.simulated(source)] }
+        let events = manager.events
+        let group = ServiceGroup(
+            services: [manager],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let running = Task { try await group.run() }
+        // It runs when it has warned.
+        #expect(await waitForWarning(events)?.level == .warning)
+        await group.triggerGracefulShutdown()
+        // A service that returns before it was asked to is an error of the group.
+        try await running.value
+    }
     #endif
 
     /// A marble diagram played on a clock moved by hand: up, eviction, and down one level at a time, normal once.
