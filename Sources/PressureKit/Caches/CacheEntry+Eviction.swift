@@ -35,7 +35,7 @@ extension CacheEntry {
         let resource = PressureResource(entry: self)
         let controller = controller
         unsafe destroyValue(in: slot) {
-            guard let ended = unsafe header(slot).pointee.apply({ $0.finishingRelease() }) else {
+            guard let ended = unsafe header(slot).pointee.apply({ $0.finishingRelease(stamp: UseClock.now) }) else {
                 preconditionFailure("finished a release that was not begun")
             }
             unsafe wake(slot, after: ended.before)

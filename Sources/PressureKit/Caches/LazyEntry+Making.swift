@@ -87,11 +87,13 @@ extension LazyEntry {
         }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: UseClock.tick()) }) else {
+        let stamp = UseClock.tick()
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: stamp, horizon: refaultHorizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
             release(slot)
             return false
         }
+        unsafe noteArrival(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidLoad(PressureResource(entry: self))
         return true
@@ -111,16 +113,21 @@ extension LazyEntry {
         do {
             let start = SystemClock().now()
             value = try working(in: slot) { unsafe try slot.header.pointee.copy.restore(Value.self) }
-            statistics.noteRestore(SystemClock().now() - start)
+            statistics.noteRestore(
+                SystemClock().now() - start,
+                byteCount: unsafe slot.header.pointee.spillByteCount.load(ordering: .relaxed)
+            )
         } catch {
             return try rebuild(slot, after: error)
         }
         unsafe slot.value.initialize(to: value)
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: UseClock.tick()) }) else {
+        let stamp = UseClock.tick()
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: stamp, horizon: refaultHorizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
             release(slot)
             return false
         }
+        unsafe noteArrival(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidRestore(PressureResource(entry: self))
         return true

@@ -89,6 +89,7 @@ extension LazyEntry {
                 $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick())
             })
         else { preconditionFailure("finished a change that was not begun") }
+        unsafe noteArrival(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
     }
 

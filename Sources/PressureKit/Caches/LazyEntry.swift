@@ -73,6 +73,7 @@ final class LazyEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
         let word = ResidencyWord.resident(stamp: UseClock.tick())
+        unsafe noteArrival(in: slot.base, word)
         unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
     }
 

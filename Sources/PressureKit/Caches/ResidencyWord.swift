@@ -14,7 +14,7 @@
 /// | `spilled` | no | nobody |
 /// | `retired` | until the last pin goes | readers that were there before it was replaced |
 ///
-/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–27, the stamp of the last use in 32–63.
+/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–27, hits in 28–30, `evicted` in 31, the stamp in 32–63.
 @usableFromInline
 package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline package var rawValue: UInt64
@@ -36,6 +36,9 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     private static let cleanBit: UInt64 = 1 << 24
     @usableFromInline static let copyingBit: UInt64 = 1 << 25
     private static let holdsValueBit: UInt64 = 1 << 27
+    @usableFromInline static let hitMask: UInt64 = 7 << 28
+    @usableFromInline static let oneHit: UInt64 = 1 << 28
+    private static let evictedBit: UInt64 = 1 << 31
 
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
@@ -70,7 +73,18 @@ extension ResidencyWord {
     /// Whether somebody sleeps until this word changes.
     @inlinable package var hasWaiters: Bool { rawValue & Self.waitersBit != 0 }
 
-    /// The ``UseClock`` reading of the last access.
+    /// The most hits that are counted.
+    package static let mostHits: UInt8 = 7
+
+    /// In how many ticks of the ``UseClock`` the value was used again, as far as reliefs have not forgotten it. Kept
+    /// while the value is out of memory.
+    package var hits: UInt8 { UInt8(truncatingIfNeeded: (rawValue & Self.hitMask) >> 28) }
+
+    /// Out of memory: whether a relief took it. In memory: whether it came back from there too soon, and no relief has
+    /// spared it since.
+    package var isMarkedEvicted: Bool { rawValue & Self.evictedBit != 0 }
+
+    /// The ``UseClock`` reading of the last access; out of memory, of the eviction.
     package var stamp: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
 
     /// Whether a value is in memory that nobody is making, changing or taking away.
@@ -117,7 +131,10 @@ extension ResidencyWord {
     @inlinable
     package func pinning(stamp: UInt32) -> ResidencyWord? {
         guard isResident, rawValue & Self.pinMask != Self.pinMask else { return nil }
-        return ResidencyWord(rawValue: (rawValue & ~Self.stampMask | UInt64(stamp) << 32) + 1)
+        // Uses in one tick are one use: what a reader does in a loop says nothing of the next reader.
+        let isHit = rawValue >> 32 != UInt64(stamp) && rawValue & Self.hitMask != Self.hitMask
+        let next = (rawValue & ~Self.stampMask | UInt64(stamp) << 32) + 1
+        return ResidencyWord(rawValue: isHit ? next + Self.oneHit : next)
     }
 
     /// Whether the slot was replaced and nobody holds it any more: whoever made it so empties it.
@@ -146,14 +163,21 @@ extension ResidencyWord {
         phase == .restoring ? with(phase: .loading).clearing(Self.cleanBit) : nil
     }
 
-    /// The value is made: resident, pinned once for the one who made it.
-    package func finishingLoad(stamp: UInt32) -> ResidencyWord? {
-        phase == .loading ? settled(.resident, pinned: true, stamp: stamp).clearing(Self.cleanBit) : nil
+    /// The value is made: resident, pinned once for the one who made it. A refault if a relief had taken it no more than
+    /// `horizon` ticks ago.
+    package func finishingLoad(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
+        guard phase == .loading else { return nil }
+        return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp).clearing(Self.cleanBit)
     }
 
-    /// The value is read back: resident and clean, pinned once for the one who read it.
-    package func finishingRestore(stamp: UInt32) -> ResidencyWord? {
-        phase == .restoring ? settled(.resident, pinned: true, stamp: stamp).setting(Self.cleanBit) : nil
+    /// The value is read back: resident and clean, pinned once for the one who read it. A refault as after a load.
+    package func finishingRestore(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
+        guard phase == .restoring else { return nil }
+        return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp).setting(Self.cleanBit)
+    }
+
+    private func judgingReturn(at now: UInt32, _ horizon: UInt32) -> ResidencyWord {
+        isMarkedEvicted && now &- stamp > horizon ? clearing(Self.evictedBit) : self
     }
 
     /// The loader threw: as before, and the next access tries again.
@@ -186,7 +210,8 @@ extension ResidencyWord {
     /// The writer is done; what was copied before is out of date.
     package func finishingMutation(hasValue: Bool, stamp: UInt32) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit)
+        // What was evicted was another value.
+        return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit | Self.evictedBit)
     }
 
     /// Another slot has taken this one's place. Legal in every phase but where a writer or a release is at work.
@@ -224,9 +249,17 @@ extension ResidencyWord {
         phase == .resident && isIdle && (isClean || dropping) ? with(phase: .releasing) : nil
     }
 
-    /// The value has left memory: into the copy if there is one, else to the loader.
-    package func finishingRelease() -> ResidencyWord? {
+    /// The value has left memory: into the copy if there is one, else to the loader. The stamp is that of the eviction
+    /// from now on, if there is one.
+    package func finishingRelease(stamp: UInt32? = nil) -> ResidencyWord? {
         guard phase == .releasing else { return nil }
-        return isClean ? settled(.spilled) : settled(.unloaded)
+        return settled(isClean ? .spilled : .unloaded, stamp: stamp).setting(Self.evictedBit)
+    }
+
+    /// A relief has looked at the value and left it where it is: what it remembers of uses fades, its grace is over.
+    /// Legal in every phase.
+    package func spared(hits: UInt8) -> ResidencyWord {
+        let word = phase == .resident ? clearing(Self.evictedBit) : self
+        return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 28)
     }
 }

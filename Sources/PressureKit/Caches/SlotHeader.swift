@@ -20,6 +20,9 @@ package struct SlotHeader: ~Copyable {
     /// The copy. Belongs to the copier while the word says `copying`, to the maker while it is restoring, to the
     /// writer while it is mutating, and otherwise to nobody.
     var copy = SpillCopy()
+
+    /// The ``UseClock`` reading when the value came into memory.
+    let arrival = Atomic<UInt32>(0)
 }
 
 extension SlotHeader {

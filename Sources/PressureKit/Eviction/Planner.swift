@@ -1,9 +1,12 @@
 /// Chooses what leaves memory: the lowest ranks that cover the goal, in the order in which they are to go.
 ///
 /// Pure, in place, and without a heap allocation: all it works on is passed in. Choosing is expected linear time
-/// (quickselect over the ranks, weighted by bytes: Hoare's FIND, CACM 1961), so a plan over a million candidates costs
-/// less than sorting them; only the chosen are sorted.
+/// (quickselect over the ranks, weighted by bytes: Hoare's FIND, CACM 1961), and sorting is linear (``RankSort``), so a
+/// plan over a million candidates costs less than sorting a million keys by comparing them, whatever the goal.
 package enum Planner {
+    /// The highest rank there is: ranks have 48 bits, so that with what is above them an order is one number.
+    package static let highestRank: UInt64 = (1 << 48) - 1
+
     /// A candidate's rank and where it is in the array of candidates.
     package struct Choice: Comparable, Sendable {
         /// The policy's rank.
@@ -22,15 +25,45 @@ package enum Planner {
         }
     }
 
-    /// Chooses among `candidates`. On return the first `n` elements of `choices` are the victims, in order, where `n`
-    /// is the result.
+    /// What has been decided.
+    package struct Plan: Sendable {
+        /// How many choices are the victims.
+        package var count = 0
+        /// The victim with the highest rank.
+        package var last: Candidate?
+        /// What is to be expected of it.
+        package var prediction = PlanPrediction()
+    }
+
+    /// Chooses among `candidates`. On return the first ``Plan/count`` elements of `choices` are the victims, in order.
     ///
     /// - Parameters:
     ///   - candidates: all that could leave.
     ///   - choices: at least as long; its content on entry does not matter.
     ///   - goal: bytes to free; `nil` for all there are.
     ///   - policy: which go first.
-    ///   - now: the reading of the ``UseClock``.
+    ///   - moment: when.
+    package static func plan(
+        _ candidates: UnsafeBufferPointer<Candidate>,
+        choices: UnsafeMutableBufferPointer<Choice>,
+        goal: Int?,
+        policy: any EvictionPolicy,
+        at moment: PlanMoment
+    ) -> Plan {
+        let all = unsafe UnsafeMutableBufferPointer(rebasing: choices[..<candidates.count])
+        unsafe policy.rankAll(candidates, into: all, at: moment)
+        var plan = Plan(count: all.count)
+        if let goal, !policy.takesEverything {
+            plan.count = unsafe select(all, candidates, goal: goal)
+            unsafe shrinkLast(all, candidates, chosen: plan.count, goal: goal)
+        }
+        let victims = unsafe UnsafeMutableBufferPointer(rebasing: all[..<plan.count])
+        unsafe describe(victims, candidates, moment, &plan)
+        unsafe RankSort.sort(victims)
+        return plan
+    }
+
+    /// The same for a reading of the ``UseClock`` with nothing else known; returns how many choices are the victims.
     package static func plan(
         _ candidates: UnsafeBufferPointer<Candidate>,
         choices: UnsafeMutableBufferPointer<Choice>,
@@ -38,25 +71,29 @@ package enum Planner {
         policy: any EvictionPolicy,
         now: UInt32
     ) -> Int {
-        let all = unsafe UnsafeMutableBufferPointer(rebasing: choices[..<candidates.count])
-        for index in all.indices {
-            let rank = unsafe policy.rank(candidates[index], now: now)
-            unsafe all[index] = Choice(rank: rank, index: UInt32(index))
+        unsafe plan(candidates, choices: choices, goal: goal, policy: policy, at: PlanMoment(now: now)).count
+    }
+
+    /// Predicts, notes the last victim, and puts in place of each victim's rank the order in which it is to go: what
+    /// costs nothing first; then children before parents; then the policy's order.
+    private static func describe(
+        _ victims: UnsafeMutableBufferPointer<Choice>,
+        _ candidates: UnsafeBufferPointer<Candidate>,
+        _ moment: PlanMoment,
+        _ plan: inout Plan
+    ) {
+        var last: Choice?
+        for index in 0..<victims.count {
+            let choice = unsafe victims[index]
+            // Choices name candidates.
+            let victim = unsafe candidates[Int(choice.index)]
+            // Not with `map`: its closure allocates in a debug build.
+            if let known = last, choice < known {} else { last = choice }
+            plan.prediction.add(victim, at: moment)
+            let depth = 0x7FFF - UInt64(min(victim.depth, 0x7FFF))
+            unsafe victims[index].rank = (victim.way == .spill ? 1 << 63 : 0) | depth << 48 | choice.rank
         }
-        var chosen = all.count
-        if let goal {
-            chosen = unsafe select(all, candidates, goal: goal)
-            unsafe shrinkLast(all, candidates, chosen: chosen, goal: goal)
-        }
-        let victims = unsafe UnsafeMutableBufferPointer(rebasing: all[..<chosen])
-        unsafe sort(victims) { left, right in
-            let (a, b) = unsafe (candidates[Int(left.index)], candidates[Int(right.index)])
-            // What costs nothing first; then children before parents; then the policy's order.
-            if (a.way == .spill) != (b.way == .spill) { return a.way != .spill }
-            if a.depth != b.depth { return a.depth > b.depth }
-            return left < right
-        }
-        return chosen
+        if let last { plan.last = unsafe candidates[Int(last.index)] }
     }
 
     // MARK: Choosing
@@ -71,7 +108,19 @@ package enum Planner {
         var high = choices.count
         var missing = goal
         guard missing > 0 else { return 0 }
+        // Splitting needs three to four looks at each element on average. After ten, it is one of the rare orders that
+        // mislead it: what is left is sorted.
+        var patience = 10 * choices.count
         while high - low > 1 {
+            patience -= high - low
+            if patience < 0 {
+                unsafe RankSort.sort(UnsafeMutableBufferPointer(rebasing: choices[low..<high]))
+                while missing > 0, low < high {
+                    unsafe missing -= candidates[Int(choices[low].index)].footprint
+                    low += 1
+                }
+                return low
+            }
             let middle = unsafe partition(choices, low, high)
             var left = 0
             for index in low..<middle { unsafe left += candidates[Int(choices[index].index)].footprint }
@@ -133,31 +182,5 @@ package enum Planner {
             }
         }
         if best != last { unsafe choices.swapAt(best, last) }
-    }
-
-    // MARK: Sorting
-
-    /// Heapsort: in place, no recursion, no allocation, and never worse than n log n.
-    private static func sort(
-        _ choices: UnsafeMutableBufferPointer<Choice>,
-        by precedes: (Choice, Choice) -> Bool
-    ) {
-        let count = choices.count
-        func sift(from start: Int, end: Int) {
-            var root = start
-            while true {
-                var child = 2 * root + 1
-                guard child < end else { return }
-                if child + 1 < end, unsafe precedes(choices[child], choices[child + 1]) { child += 1 }
-                guard unsafe precedes(choices[root], choices[child]) else { return }
-                unsafe choices.swapAt(root, child)
-                root = child
-            }
-        }
-        for start in stride(from: count / 2 - 1, through: 0, by: -1) { sift(from: start, end: count) }
-        for end in stride(from: count - 1, to: 0, by: -1) {
-            unsafe choices.swapAt(0, end)
-            sift(from: 0, end: end)
-        }
     }
 }

@@ -16,7 +16,7 @@ struct Relief: Sendable {
         while true {
             report.cause = target.cause
             report.goal = target.amount.statedGoal
-            isRelief = isRelief || target.warning != nil || target.amount != ReliefAmount()
+            isRelief = isRelief || target.warning != nil || !target.amount.isNothing
             notify(target, &progress)
             if !progress.hasReached(target.amount) {
                 context.engine.round(&progress, root: root, amount: target.amount)
