@@ -12,7 +12,7 @@ extension CacheEntry {
         if word.isMarkedEvicted { statistics.refaults.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    /// A relief has spared the value, or found it out of memory.
+    /// A relief has spared the value.
     func noteSpared(_ slot: UnsafeMutableRawPointer, hits: UInt8) {
         let word = unsafe header(slot).pointee.state
         guard word.spared(hits: hits) != word else { return }

@@ -133,7 +133,7 @@ final class ReliefEngine: Sendable {
         let evictable = progress.evictable ?? storage.footprint(from: base)
         progress.evictable = evictable
         let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
-        let moment = moment(&progress)
+        let moment = moment(&progress, count: storage.candidateCount - base)
         let plan = unsafe Planner.plan(
             UnsafeBufferPointer(rebasing: storage.candidates[base..<storage.candidateCount]),
             choices: UnsafeMutableBufferPointer(rebasing: storage.choices[base..<storage.candidateCount]),
@@ -162,9 +162,9 @@ final class ReliefEngine: Sendable {
     }
 
     /// The moment of a plan for what has just been listed: no value is younger than that.
-    private func moment(_ progress: inout Progress) -> PlanMoment {
+    private func moment(_ progress: inout Progress, count: Int) -> PlanMoment {
         let now = UseClock.tick()
-        var moment = progress.moment ?? history.withLock { $0.begin(at: now) }
+        var moment = progress.moment ?? history.withLock { $0.begin(at: now, count: count) }
         moment.now = now
         progress.moment = moment
         return moment

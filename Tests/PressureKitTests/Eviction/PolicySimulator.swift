@@ -98,9 +98,11 @@ struct PolicySimulator {
         now += 1
         outcome.reliefs += 1
         let keys = words.indices.filter { words[$0].isResident }
-        for key in words.indices where !words[key].isResident { words[key] = words[key].spared(hits: words[key].hits / 2) }
         let candidates = keys.map(candidate)
-        let moment = history.begin(at: now)
+        let moment = history.begin(at: now, count: keys.count)
+        for key in words.indices where !words[key].isResident && moment.fades {
+            words[key] = words[key].spared(hits: words[key].hits / 2)
+        }
         horizon = moment.horizon
         var choices = keys.map { _ in Planner.Choice(rank: 0, index: 0) }
         let plan = candidates.withUnsafeBufferPointer { candidates in

@@ -31,7 +31,7 @@ extension EvictionPolicy {
     package func hand(afterTaking victim: Candidate, at moment: PlanMoment) -> UInt32 { moment.hand }
 
     package func hits(afterSparing candidate: Candidate, last: Candidate, at moment: PlanMoment) -> UInt8 {
-        candidate.hits / 2
+        moment.fades ? candidate.hits / 2 : candidate.hits
     }
 
     package func rankAll(
