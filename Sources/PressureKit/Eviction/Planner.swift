@@ -54,8 +54,9 @@ package enum Planner {
         unsafe policy.rankAll(candidates, into: all, at: moment)
         var plan = Plan(count: all.count)
         if let goal, !policy.takesEverything {
-            plan.count = unsafe select(all, candidates, goal: goal)
-            unsafe replaceLast(all, candidates, chosen: plan.count, goal: goal, moment)
+            let (count, need) = unsafe select(all, candidates, goal: goal)
+            plan.count = count
+            unsafe replaceLast(all, candidates, chosen: count, need: need, moment)
         }
         let victims = unsafe UnsafeMutableBufferPointer(rebasing: all[..<plan.count])
         unsafe describe(victims, candidates, moment, &plan)
@@ -98,16 +99,20 @@ package enum Planner {
 
     // MARK: Choosing
 
-    /// Brings the lowest ranks that together have `goal` bytes to the front; returns how many they are.
+    /// Brings the lowest ranks that together have `goal` bytes to the front, the highest of them last. Returns how many
+    /// they are, and how many bytes the last one has to bring; 0 when all of them together are no more than the goal.
     private static func select(
         _ choices: UnsafeMutableBufferPointer<Choice>,
         _ candidates: UnsafeBufferPointer<Candidate>,
         goal: Int
-    ) -> Int {
+    ) -> (count: Int, need: Int) {
         var low = 0
         var high = choices.count
         var missing = goal
-        guard missing > 0 else { return 0 }
+        guard missing > 0 else { return (0, 0) }
+        var total = 0
+        for index in 0..<candidates.count { unsafe total += candidates[index].footprint }
+        guard total > goal else { return (high, 0) }
         // Splitting needs three to four looks at each element on average. After ten, it is one of the rare orders that
         // mislead it: what is left is sorted.
         var patience = 10 * choices.count
@@ -115,23 +120,44 @@ package enum Planner {
             patience -= high - low
             if patience < 0 {
                 unsafe RankSort.sort(UnsafeMutableBufferPointer(rebasing: choices[low..<high]))
-                while missing > 0, low < high {
-                    unsafe missing -= candidates[Int(choices[low].index)].footprint
-                    low += 1
-                }
-                return low
+                return unsafe walk(choices, candidates, from: low, missing: missing)
             }
             let middle = unsafe partition(choices, low, high)
-            var left = 0
-            for index in low..<middle { unsafe left += candidates[Int(choices[index].index)].footprint }
+            // Looking a candidate's bytes up is what takes time, so that is done for the shorter part.
+            let isLeftShorter = middle - low <= high - middle
+            var part = 0
+            for index in (isLeftShorter ? low : middle)..<(isLeftShorter ? middle : high) {
+                unsafe part += candidates[Int(choices[index].index)].footprint
+            }
+            let left = isLeftShorter ? part : total - part
             if left >= missing {
                 high = middle
+                total = left
             } else {
                 missing -= left
                 low = middle
+                total -= left
             }
         }
-        return high
+        return (high, missing)
+    }
+
+    /// The same for what is sorted from `low` on.
+    private static func walk(
+        _ choices: UnsafeMutableBufferPointer<Choice>,
+        _ candidates: UnsafeBufferPointer<Candidate>,
+        from low: Int,
+        missing: Int
+    ) -> (count: Int, need: Int) {
+        var missing = missing
+        var next = low
+        while true {
+            // All candidates together have more than is missing.
+            let bytes = unsafe candidates[Int(choices[next].index)].footprint
+            next += 1
+            if bytes >= missing { return (next, missing) }
+            missing -= bytes
+        }
     }
 
     /// Splits `low..<high` so that every element before the result is less than every element from it on; both parts
@@ -162,19 +188,13 @@ package enum Planner {
         _ choices: UnsafeMutableBufferPointer<Choice>,
         _ candidates: UnsafeBufferPointer<Candidate>,
         chosen: Int,
-        goal: Int,
+        need: Int,
         _ moment: PlanMoment
     ) {
-        guard chosen > 0 else { return }
-        var total = 0
-        var last = 0
-        for index in 0..<chosen {
-            unsafe total += candidates[Int(choices[index].index)].footprint
-            if unsafe choices[last] < choices[index] { last = index }
-        }
+        guard chosen > 0, need > 0 else { return }
+        let last = chosen - 1
         let victim = unsafe candidates[Int(choices[last].index)]
-        let need = goal - (total - victim.footprint)
-        guard need > 0, victim.footprint > need else { return }
+        guard victim.footprint > need else { return }
         var best = last
         var bestBytes = victim.footprint
         var bestCost = CostAware.expectedCost(victim, at: moment)

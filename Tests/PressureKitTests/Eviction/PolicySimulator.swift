@@ -105,8 +105,8 @@ struct PolicySimulator {
         }
         horizon = moment.horizon
         var choices = keys.map { _ in Planner.Choice(rank: 0, index: 0) }
-        let plan = candidates.withUnsafeBufferPointer { candidates in
-            choices.withUnsafeMutableBufferPointer { choices in
+        let plan = unsafe candidates.withUnsafeBufferPointer { candidates in
+            unsafe choices.withUnsafeMutableBufferPointer { choices in
                 unsafe Planner.plan(candidates, choices: choices, goal: batch, policy: policy, at: moment)
             }
         }
