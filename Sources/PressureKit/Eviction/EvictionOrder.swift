@@ -18,7 +18,8 @@ public enum EvictionOrder: String, Sendable, Hashable, CaseIterable {
     /// All of them at every warning: what many image caches do, for comparisons.
     case everything
 
-    var policy: any EvictionPolicy {
+    /// The policy that makes this order.
+    package var policy: any EvictionPolicy {
         switch self {
         case .costAware: CostAware()
         case .leastRecentlyUsed: LeastRecentlyUsed()

@@ -5,8 +5,9 @@
 /// Systems 1993). Digits are taken from the first bit in which the ranks of a range differ at all, so that what they
 /// have in common costs one look; ranges that are sorted already cost the same look, and short ones are sorted by
 /// insertion. The stack holds 1 KiB for each digit: at most 10 deep (48 bits of rank, 32 of index).
-enum RankSort {
-    typealias Choices = UnsafeMutableBufferPointer<Planner.Choice>
+package enum RankSort {
+    /// What is sorted.
+    package typealias Choices = UnsafeMutableBufferPointer<Planner.Choice>
 
     /// Below this, insertion is faster than a table (measured: 16 to 64 make no difference).
     private static let shortest = 24
@@ -14,7 +15,7 @@ enum RankSort {
 
     /// Sorts. Returns how many elements were looked at in all, for tests: time without a clock.
     @discardableResult
-    static func sort(_ choices: Choices) -> Int {
+    package static func sort(_ choices: Choices) -> Int {
         var looks = 0
         unsafe sort(choices, 0, choices.count, byIndex: false, &looks)
         return looks
