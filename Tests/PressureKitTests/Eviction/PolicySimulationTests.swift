@@ -11,7 +11,7 @@ import Testing
         batch: Double = 0.1
     ) -> [Double] {
         let things = mix.things(200, seed: 7)
-        let keys = stream.keys(6000, of: 200, seed: 42)
+        let keys = stream.keys(4000, of: 200, seed: 42)
         let limit = things.reduce(0) { $0 + $1.bytes } * 3 / 10
         return policies.map { policy in
             let batch = Int(Double(limit) * batch)
