@@ -7,15 +7,16 @@ extension CacheEntry {
     var refaultHorizon: UInt32 { statistics.horizon.load(ordering: .relaxed) }
 
     /// A value is in memory, `word` being its state. Every load, restore and change ends here.
-    func noteArrival(in slot: UnsafeMutableRawPointer, _ word: ResidencyWord) {
+    func didArrive(in slot: UnsafeMutableRawPointer, _ word: ResidencyWord) {
         unsafe header(slot).pointee.arrival.store(word.stamp, ordering: .relaxed)
         if word.isMarkedEvicted { statistics.refaults.wrappingAdd(1, ordering: .relaxed) }
     }
 
     /// A relief has spared the value.
-    func noteSpared(_ slot: UnsafeMutableRawPointer, hits: UInt8) {
+    func wasSpared(_ slot: UnsafeMutableRawPointer, hits: UInt8) {
         let word = unsafe header(slot).pointee.state
-        guard word.spared(hits: hits) != word else { return }
+        // A slot that was replaced, or is spare, remembers nothing.
+        guard word.phase != .retired, word.spared(hits: hits) != word else { return }
         unsafe _ = header(slot).pointee.apply { $0.spared(hits: hits) }
     }
 }

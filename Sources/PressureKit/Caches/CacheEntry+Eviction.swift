@@ -11,6 +11,16 @@ extension CacheEntry {
         return true
     }
 
+    /// A chunk is written. Several chunks of one value may be noted by several threads at once.
+    func note(_ record: SpillRecord, ofChunk index: Int, in slot: UnsafeMutableRawPointer) {
+        // The copy is the copier's; with several chunks, each thread writes an element of its own.
+        if let records = unsafe header(slot).pointee.copy.manyRecords {
+            unsafe records[index] = record
+        } else {
+            unsafe header(slot).pointee.copy.setOnlyRecord(record)
+        }
+    }
+
     /// The copy is written and checked, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
     @discardableResult
     func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool) -> Int {
@@ -33,14 +43,17 @@ extension CacheEntry {
         }
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         let resource = PressureResource(entry: self)
+        var wasDropped = false
         let controller = controller
         unsafe destroyValue(in: slot) {
             guard let ended = unsafe header(slot).pointee.apply({ $0.finishingRelease(stamp: UseClock.now) }) else {
                 preconditionFailure("finished a release that was not begun")
             }
+            wasDropped = ended.after.phase == .unloaded
             unsafe wake(slot, after: ended.before)
             controller?.delegate?.resourceWillEvict(resource)
         }
+        if wasDropped { unsafe didDrop(slot) }
         statistics.evictions.wrappingAdd(1, ordering: .relaxed)
         controller?.delegate?.resourceDidEvict(resource)
         return footprint

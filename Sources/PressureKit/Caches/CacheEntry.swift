@@ -1,4 +1,4 @@
-public import Synchronization
+import Synchronization
 
 /// A cache as the eviction engine and the controllers see it: without the type of its value.
 ///
@@ -14,19 +14,16 @@ package class CacheEntry: @unchecked Sendable {
     package let hasLoader: Bool
     /// The controller it was registered with. It keeps the entry, not the other way round.
     package weak let controller: PressureController?
-    /// The slot that readers find.
-    @usableFromInline let current: Atomic<UnsafeMutableRawPointer>
     /// Where the frames that this cache may need are counted: at the first manager it belonged to.
     private let ledger = AtomicLazyReference<FrameLedger>()
     private let frames = Atomic<Int>(0)
     /// Measured times and counts.
     package let statistics = CacheStatistics()
 
-    init(name: String, hasLoader: Bool, controller: PressureController?, slot: UnsafeMutableRawPointer) {
+    init(name: String, hasLoader: Bool, controller: PressureController?) {
         self.name = name
         self.hasLoader = hasLoader
         self.controller = controller
-        unsafe current = Atomic(slot)
     }
 
     deinit { ledger.load()?.add(-frames.load(ordering: .relaxed)) }
@@ -37,11 +34,11 @@ package class CacheEntry: @unchecked Sendable {
         ledger.add(frames.load(ordering: .relaxed))
     }
 
-    /// Has the spill file make room for the frames of a value of this size.
-    func reserveFrames(forByteCount byteCount: Int) {
-        let count = SegmentFile.chunkCount(forByteCount: byteCount)
-        let before = frames.exchange(count, ordering: .relaxed)
-        ledger.load()?.add(count - before)
+    /// Has the spill file make room for the frames of values that came, or with a negative number went.
+    func reserveFrames(_ count: Int) {
+        guard count != 0 else { return }
+        frames.wrappingAdd(count, ordering: .relaxed)
+        ledger.load()?.add(count)
     }
 
     /// Where the cache is in the tree, such as `"gallery/thumbnails"`. Allocates.
@@ -50,8 +47,8 @@ package class CacheEntry: @unchecked Sendable {
         return "\(parent)/\(name)"
     }
 
-    /// The slot that readers find now.
-    var currentSlot: UnsafeMutableRawPointer { unsafe current.load(ordering: .acquiring) }
+    /// The same for one value: a cache with many adds the key. Allocates.
+    func path(of slot: UnsafeMutableRawPointer) -> String { path }
 
     /// The header of a slot of this entry.
     func header(_ slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<SlotHeader> {
@@ -59,11 +56,36 @@ package class CacheEntry: @unchecked Sendable {
         unsafe slot.assumingMemoryBound(to: SlotHeader.self)
     }
 
-    /// The state of the current slot.
-    package var state: ResidencyWord { unsafe header(currentSlot).pointee.state }
+    /// The bytes that a copy of a slot's value has to hold.
+    func plainByteCount(_ slot: UnsafeMutableRawPointer) -> Int {
+        unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
+    }
 
-    /// The bytes that releasing the value would give back now.
-    package var footprint: Int { unsafe header(currentSlot).pointee.footprint.load(ordering: .relaxed) }
+    // MARK: For subclasses, which know their slots
+
+    /// How many values it may come to have without asking for more room in plans.
+    package var capacity: Int { 1 }
+
+    /// Where the value is; of a cache with many, where the one is that is nearest to memory.
+    package var residency: Residency { preconditionFailure("a subclass answers this") }
+
+    /// The bytes that releasing the value gives back, or gave back; of a cache with many, those of all in memory.
+    package var footprint: Int { preconditionFailure("a subclass answers this") }
+
+    /// How many accesses and leases hold values.
+    package var pins: Int { preconditionFailure("a subclass answers this") }
+
+    /// Whether a checked copy is in the spill file.
+    package var hasCopy: Bool { preconditionFailure("a subclass answers this") }
+
+    /// The ``UseClock`` reading of the last use.
+    package var stamp: UInt32 { preconditionFailure("a subclass answers this") }
+
+    /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
+    /// nothing.
+    func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
+        preconditionFailure("a subclass answers this")
+    }
 
     // MARK: For subclasses, which know the type of the value
 
@@ -84,6 +106,10 @@ package class CacheEntry: @unchecked Sendable {
     /// Loads or restores the value if it is not in memory. Blocks.
     func bringBack() throws { preconditionFailure("a subclass answers this") }
 
+    /// A value has left memory without a copy, or could not be made. A cache with many forgets its key.
+    func didDrop(_ slot: UnsafeMutableRawPointer) {}
+
     /// Empties a slot that was replaced and is no longer held, and keeps it for reuse.
+    @usableFromInline
     func recycle(_ slot: UnsafeMutableRawPointer) { preconditionFailure("a subclass answers this") }
 }

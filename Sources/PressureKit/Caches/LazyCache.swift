@@ -110,7 +110,7 @@ public final class LazyCache<Value: Spillable>: Sendable {
     // MARK: State
 
     /// Where the value is at this moment. It may have moved by the time you look at the answer.
-    public var residency: Residency { entry.state.residency }
+    public var residency: Residency { entry.residency }
 
     /// Whether the value is in memory, so that ``withValue(_:)`` would not wait.
     public var isLoaded: Bool { entry.state.isResident }

@@ -11,7 +11,7 @@ extension LazyEntry {
         while true {
             let slot = slot
             if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
-                return replace(in: slot, was: step.before, with: value)
+                return replace(in: slot, hadValue: step.before.isResident, with: value)
             }
             switch unsafe slot.header.pointee.state.phase {
             case .resident, .loading, .restoring:
@@ -34,7 +34,7 @@ extension LazyEntry {
                 throw error
             }
             defer { endWriting() }
-            guard unsafe slot.base == currentSlot else {
+            guard unsafe slot.base == self.slot.base else {
                 release(slot)
                 continue
             }
@@ -55,44 +55,6 @@ extension LazyEntry {
         return result
     }
 
-    private func updateInPlace<Result>(
-        _ slot: Slot<Value>,
-        _ body: (inout Value) throws -> Result
-    ) throws -> Result {
-        unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
-        defer {
-            // Also when the body throws: it may have changed the value before.
-            unsafe describe(slot.value.pointee, in: slot)
-            unsafe slot.header.pointee.maker.store(0, ordering: .relaxed)
-            finishMutation(slot, hasValue: true)
-        }
-        return unsafe try body(&slot.value.pointee)
-    }
-
-    private func replace(in slot: Slot<Value>, was word: ResidencyWord, with value: consuming Value?) {
-        // Destroyed when this returns, with nothing held: its destruction may run code of the app.
-        let old = word.phase == .resident ? unsafe slot.value.move() : nil
-        defer { withExtendedLifetime(old) {} }
-        if let value {
-            describe(value, in: slot)
-            unsafe slot.value.initialize(to: value)
-            finishMutation(slot, hasValue: true)
-        } else {
-            vacateCopy(slot)
-            finishMutation(slot, hasValue: false)
-        }
-    }
-
-    private func finishMutation(_ slot: Slot<Value>, hasValue: Bool) {
-        guard
-            let step = unsafe slot.header.pointee.apply({
-                $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick())
-            })
-        else { preconditionFailure("finished a change that was not begun") }
-        unsafe noteArrival(in: slot.base, step.after)
-        unsafe wake(slot.base, after: step.before)
-    }
-
     // MARK: Putting another slot in place
 
     private func put(_ fresh: Slot<Value>, inPlaceOf old: Slot<Value>) {
@@ -108,13 +70,8 @@ extension LazyEntry {
     }
 
     private func vacate(_ slot: Slot<Value>) {
-        vacateCopy(slot)
+        clear(slot)
         unsafe slot.header.pointee.word.store(ResidencyWord.unloaded.rawValue, ordering: .releasing)
-    }
-
-    private func vacateCopy(_ slot: Slot<Value>) {
-        unsafe slot.header.pointee.copy.free()
-        unsafe slot.header.pointee.footprint.store(0, ordering: .relaxed)
     }
 
     // MARK: One writer at a time

@@ -9,10 +9,10 @@
 /// A lease that is kept keeps the memory: a report names the cache as skipped because it was pinned.
 public struct Lease<Value: Spillable>: ~Copyable, Sendable {
     private let slot: Slot<Value>
-    private let entry: LazyEntry<Value>
+    private let entry: ValueEntry<Value>
 
     /// Takes over a pin.
-    init(slot: Slot<Value>, entry: LazyEntry<Value>) {
+    init(slot: Slot<Value>, entry: ValueEntry<Value>) {
         self.slot = slot
         self.entry = entry
     }

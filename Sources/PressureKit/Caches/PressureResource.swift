@@ -17,7 +17,7 @@ public struct PressureResource: Sendable {
     public var byteCount: ByteCount { ByteCount(bytes: entry.footprint) }
 
     /// Where its value is at this moment.
-    public var residency: Residency { entry.state.residency }
+    public var residency: Residency { entry.residency }
 
     /// Whether the app can make the value again.
     public var hasLoader: Bool { entry.hasLoader }

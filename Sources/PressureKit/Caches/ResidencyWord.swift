@@ -14,7 +14,7 @@
 /// | `spilled` | no | nobody |
 /// | `retired` | until the last pin goes | readers that were there before it was replaced |
 ///
-/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–27, hits in 28–30, `evicted` in 31, the stamp in 32–63.
+/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–28, hits in 29–30, `evicted` in 31, the stamp in 32–63.
 @usableFromInline
 package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline package var rawValue: UInt64
@@ -36,8 +36,9 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     private static let cleanBit: UInt64 = 1 << 24
     @usableFromInline static let copyingBit: UInt64 = 1 << 25
     private static let holdsValueBit: UInt64 = 1 << 27
-    @usableFromInline static let hitMask: UInt64 = 7 << 28
-    @usableFromInline static let oneHit: UInt64 = 1 << 28
+    @usableFromInline static let visitedBit: UInt64 = 1 << 28
+    @usableFromInline static let hitMask: UInt64 = 3 << 29
+    @usableFromInline static let oneHit: UInt64 = 1 << 29
     private static let evictedBit: UInt64 = 1 << 31
 
     /// A slot that holds nothing.
@@ -74,11 +75,11 @@ extension ResidencyWord {
     @inlinable package var hasWaiters: Bool { rawValue & Self.waitersBit != 0 }
 
     /// The most hits that are counted.
-    package static let mostHits: UInt8 = 7
+    package static let mostHits: UInt8 = 3
 
     /// In how many ticks of the ``UseClock`` the value was used again, as far as reliefs have not forgotten it. Kept
     /// while the value is out of memory.
-    package var hits: UInt8 { UInt8(truncatingIfNeeded: (rawValue & Self.hitMask) >> 28) }
+    package var hits: UInt8 { UInt8(truncatingIfNeeded: (rawValue & Self.hitMask) >> 29) }
 
     /// Out of memory: whether a relief took it. In memory: whether it came back from there too soon, and no relief has
     /// spared it since.
@@ -95,6 +96,9 @@ extension ResidencyWord {
 
     /// Whether a slot that was replaced still has its value.
     package var holdsValue: Bool { rawValue & Self.holdsValueBit != 0 }
+
+    /// Whether a reader has pinned the value since it was made, or since this was last cleared.
+    package var isVisited: Bool { rawValue & Self.visitedBit != 0 }
 
     /// What the app is told.
     package var residency: Residency {
@@ -115,9 +119,9 @@ extension ResidencyWord {
 
     private func clearing(_ bits: UInt64) -> ResidencyWord { ResidencyWord(rawValue: rawValue & ~bits) }
 
-    /// The next phase of an owner's step: whoever slept wakes, and one pin for the owner's own read if it asks.
+    /// The next phase of an owner's step: whoever slept wakes, nobody has used what is there now, and one pin for the owner's own read if it asks.
     private func settled(_ phase: Phase, pinned: Bool = false, stamp: UInt32? = nil) -> ResidencyWord {
-        var word = with(phase: phase).clearing(Self.waitersBit)
+        var word = with(phase: phase).clearing(Self.waitersBit | Self.visitedBit)
         if pinned { word.rawValue += 1 }
         if let stamp { word.rawValue = word.rawValue & ~Self.stampMask | UInt64(stamp) << 32 }
         return word
@@ -133,12 +137,15 @@ extension ResidencyWord {
         guard isResident, rawValue & Self.pinMask != Self.pinMask else { return nil }
         // Uses in one tick are one use: what a reader does in a loop says nothing of the next reader.
         let isHit = rawValue >> 32 != UInt64(stamp) && rawValue & Self.hitMask != Self.hitMask
-        let next = (rawValue & ~Self.stampMask | UInt64(stamp) << 32) + 1
+        let next = (rawValue & ~Self.stampMask | Self.visitedBit | UInt64(stamp) << 32) + 1
         return ResidencyWord(rawValue: isHit ? next + Self.oneHit : next)
     }
 
     /// Whether the slot was replaced and nobody holds it any more: whoever made it so empties it.
     package var isAbandoned: Bool { phase == .retired && isIdle }
+
+    /// The value was looked at by an order of eviction that gives what was used another chance (SIEVE's bit).
+    package func clearingVisit() -> ResidencyWord? { isVisited ? clearing(Self.visitedBit) : nil }
 
     /// Sleepers are to be woken on the next change. Legal while somebody owns the slot.
     package func awaiting() -> ResidencyWord? {
@@ -214,6 +221,9 @@ extension ResidencyWord {
         return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit | Self.evictedBit)
     }
 
+    /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
+    package func vacating() -> ResidencyWord? { phase == .unloaded ? settled(.retired) : nil }
+
     /// Another slot has taken this one's place. Legal in every phase but where a writer or a release is at work.
     ///
     /// Readers keep what they hold. A maker (loading or restoring) counts as one pin, which it gives up when it
@@ -260,6 +270,6 @@ extension ResidencyWord {
     /// Legal in every phase.
     package func spared(hits: UInt8) -> ResidencyWord {
         let word = phase == .resident ? clearing(Self.evictedBit) : self
-        return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 28)
+        return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 29)
     }
 }

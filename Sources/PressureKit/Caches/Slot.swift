@@ -44,11 +44,16 @@ struct Slot<Value>: @unchecked Sendable {
         return unsafe Slot(base: base)
     }
 
-    /// Frees a slot that nobody can reach any more, with its value if it has one.
-    func deallocate() {
+    /// Destroys what is in a slot that nobody can reach any more.
+    func destroy() {
         let state = unsafe header.pointee.state
         if state.isResident || state.holdsValue { unsafe value.deinitialize(count: 1) }
         unsafe header.deinitialize(count: 1)
+    }
+
+    /// Destroys a slot that was made by ``allocate()`` and frees it.
+    func deallocate() {
+        destroy()
         unsafe base.deallocate()
     }
 

@@ -15,7 +15,7 @@ package struct SlotHeader: ~Copyable {
     let footprint = Atomic<Int>(0)
 
     /// The bytes that a copy of the value has to hold.
-    let spillByteCount = Atomic<Int>(0)
+    let plainByteCount = Atomic<Int>(0)
 
     /// The copy. Belongs to the copier while the word says `copying`, to the maker while it is restoring, to the
     /// writer while it is mutating, and otherwise to nobody.

@@ -3,7 +3,7 @@ extension SpillCopy {
     /// Makes the value again from its copy, chunk by chunk straight into its final storage. Blocks; allocates the value.
     ///
     /// - Throws: ``PressureError`` with `restoreFailed` or `damagedCopy`, or what the value's own initialiser throws.
-    func restore<Value: Spillable>(_ type: Value.Type) throws -> Value {
+    func restore<Value: Spillable>(_ type: Value.Type, plainByteCount: Int) throws -> Value {
         guard let file else { preconditionFailure("restored a value that has no copy") }
         let decoder = try DecoderPool.shared.take()
         defer { DecoderPool.shared.giveBack(decoder) }

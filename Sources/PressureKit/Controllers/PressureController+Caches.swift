@@ -29,6 +29,50 @@ extension PressureController {
         register(name, initialValue: nil, loader: nil)
     }
 
+    /// A cache of many values by key, each made by `loader` on first access, and again whenever it was dropped.
+    ///
+    /// - Parameters:
+    ///   - limit: the bytes of values in memory that the cache keeps to on its own, without any pressure; `nil` for no
+    ///     limit.
+    ///   - loader: runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
+    ///     held.
+    ///
+    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
+    public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
+        _ name: String,
+        limit: ByteCount? = nil,
+        loader: @escaping @Sendable (Key) throws -> Value
+    ) -> KeyedCache<Key, Value> {
+        registerKeyed(name, limit: limit, loader: loader)
+    }
+
+    /// A cache of many values by key that cannot be made again: they are set, and never dropped.
+    ///
+    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
+    public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
+        _ name: String,
+        limit: ByteCount? = nil,
+        key: Key.Type,
+        value: Value.Type
+    ) -> KeyedCache<Key, Value> {
+        registerKeyed(name, limit: limit, loader: nil)
+    }
+
+    private func registerKeyed<Key: Hashable & Sendable, Value: Spillable>(
+        _ name: String,
+        limit: ByteCount?,
+        loader: (@Sendable (Key) throws -> Value)?
+    ) -> KeyedCache<Key, Value> {
+        let entry = state.withLock { state in
+            let name = Self.unique(name, among: state.entries)
+            let entry = KeyedEntry<Key, Value>(name: name, controller: self, limit: limit, loader: loader)
+            state.entries.append(entry)
+            return entry
+        }
+        context?.adopt(entry)
+        return KeyedCache(entry: entry)
+    }
+
     private func register<Value: Spillable>(
         _ name: String,
         initialValue: consuming Value?,
@@ -60,7 +104,10 @@ extension PressureController {
     /// its copy when the last reference to the cache goes.
     ///
     /// Does nothing for a cache of another controller.
-    public func removeCache<Value: Spillable>(_ cache: LazyCache<Value>) {
-        state.withLock { state in state.entries.removeAll { $0 === cache.entry } }
-    }
+    public func removeCache<Value: Spillable>(_ cache: LazyCache<Value>) { remove(cache.entry) }
+
+    /// Takes a keyed cache out of the tree, as ``removeCache(_:)`` does.
+    public func removeCache<Key, Value>(_ cache: KeyedCache<Key, Value>) { remove(cache.entry) }
+
+    private func remove(_ entry: CacheEntry) { state.withLock { $0.entries.removeAll { $0 === entry } } }
 }

@@ -29,12 +29,18 @@ extension PressureController {
 }
 
 extension CacheEntry {
-    fileprivate func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        let slot = unsafe currentSlot
+    /// Lists the value of one slot, if it is in memory.
+    func list(
+        _ slot: UnsafeMutableRawPointer,
+        in storage: PlanStorage,
+        canSpill: Bool,
+        isVisible: Bool,
+        depth: UInt16
+    ) {
         let word = unsafe header(slot).pointee.state
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         switch word.phase {
-        case .unloaded, .spilled: return unsafe noteSpared(slot, hits: word.hits / 2)
+        case .unloaded, .spilled: return unsafe wasSpared(slot, hits: word.hits / 2)
         case .retired: return
         case .loading, .restoring, .mutating, .releasing:
             return storage.appendSkip(self, .busy, footprint: footprint)
@@ -44,7 +50,7 @@ extension CacheEntry {
         guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
-        let plainBytes = unsafe header(slot).pointee.spillByteCount.load(ordering: .relaxed)
+        let plainBytes = unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
         let way: Candidate.Way =
             word.isClean

@@ -80,6 +80,16 @@ final class CopyCrew: Sendable {
     /// Works on a chunk on the leader's thread.
     func work(on unit: CopyJob.Unit) { tools.copy(unit, with: leadersEncoder) }
 
+    /// Copies a value outside any job, on the calling thread.
+    func copy(
+        _ chunks: Range<Int>,
+        of entry: CacheEntry,
+        _ slot: UnsafeMutableRawPointer,
+        with encoder: ChunkEncoder
+    ) -> SpillFailure? {
+        unsafe tools.copy(chunks, of: entry, slot, with: encoder)
+    }
+
     /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
     func suspend() { tools.state.withLock { $0.job?.suspend() } }
 
@@ -131,21 +141,33 @@ extension CopyCrew.Tools {
         }
     }
 
-    /// Compresses, writes and, for a value that cannot be made again, reads back and compares some chunks of a value.
+    /// Copies some chunks of a victim, and says so.
     fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
         guard let storage = state.withLock({ $0.storage }) else { return }
         let place = unsafe storage.places[unit.victim]
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
-        let byteCount = unsafe storage.outcomes[unit.victim].plainBytes
+        let failure = unsafe copy(unit.chunks, of: entry, place.slot, with: encoder)
+        state.withLock { $0.job?.finish(unit, failure: failure, now: clock.now()) }
+    }
+
+    /// Compresses, writes and, for a value that cannot be made again, reads back and compares some chunks of a value
+    /// that is being copied. Returns what went wrong.
+    fileprivate func copy(
+        _ chunks: Range<Int>,
+        of entry: CacheEntry,
+        _ slot: UnsafeMutableRawPointer,
+        with encoder: ChunkEncoder
+    ) -> SpillFailure? {
+        let byteCount = unsafe entry.plainByteCount(slot)
         var failure: SpillFailure? = .valueNotPassed
-        unsafe entry.withSpillBytes(place.slot) { span in
+        unsafe entry.withSpillBytes(slot) { span in
             guard span.byteCount == byteCount else { return }
             failure = nil
             guard byteCount > 0 else { return }
             // The bytes are valid until this closure returns, and nobody changes them: the slot is being copied.
             unsafe span.withUnsafeBytes { bytes in
-                for chunk in unit.chunks where failure == nil {
+                for chunk in chunks where failure == nil {
                     let range = SegmentFile.chunkRange(chunk, ofByteCount: byteCount)
                     do throws(SpillFailure) {
                         let record = try unsafe file.write(
@@ -154,14 +176,13 @@ extension CopyCrew.Tools {
                             compress: compression,
                             verify: !entry.hasLoader
                         )
-                        // Each chunk has a record of its own, reserved with the value.
-                        unsafe entry.header(place.slot).pointee.copy.recordStorage?[chunk] = record
+                        unsafe entry.note(record, ofChunk: chunk, in: slot)
                     } catch {
                         failure = error
                     }
                 }
             }
         }
-        state.withLock { $0.job?.finish(unit, failure: failure, now: clock.now()) }
+        return failure
     }
 }

@@ -82,6 +82,8 @@ struct CopyJob {
             push(victim)
             return
         }
+        // Now that nobody changes it: it may have been replaced since it was listed.
+        unsafe storage.outcomes[victim].plainBytes = entry.plainByteCount(place.slot)
         let chunks = unsafe SegmentFile.chunkCount(forByteCount: storage.outcomes[victim].plainBytes)
         // One unit at least, since an empty value is asked for its bytes too.
         unsafe storage.outcomes[victim].chunksLeft = max(1, chunks)

@@ -16,6 +16,8 @@ final class ReliefEngine: Sendable {
     private let isProbed: Bool
     private let backoff = Lock(SpillBackoff())
     private let history = Lock(PlanHistory(start: UseClock.now))
+    /// For ``spill(_:_:)``; those of reliefs are the crew's.
+    private let encoders = Lock<[ChunkEncoder]>([])
     /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
     private let storage = Lock<(idle: PlanStorage?, wanted: Int)>((PlanStorage(), 0))
 
@@ -76,6 +78,35 @@ final class ReliefEngine: Sendable {
             storage.idle?.reserve(storage.wanted)
         }
     }
+
+    /// Whether writing may be tried now.
+    var canSpill: Bool {
+        let now = clock.now()
+        return backoff.withLock { $0.allowsWriting(at: now) }
+    }
+
+    /// Writes one value's copy on the calling thread, outside any relief: how a cache keeps to its own limit. Blocks;
+    /// allocates. Returns whether the value has a copy now.
+    func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
+        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder()),
+            unsafe entry.beginCopy(slot, in: file)
+        else { return false }
+        let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
+        let failure = unsafe crew.copy(0..<chunks, of: entry, slot, with: encoder)
+        unsafe entry.finishCopy(slot, succeeded: failure == nil)
+        encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
+        let now = clock.now()
+        backoff.withLock { backoff in
+            if let failure {
+                backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
+            } else {
+                backoff.noteSuccess()
+            }
+        }
+        return failure == nil
+    }
+
+    private static let keptEncoders = 2
 
     /// The process's resident bytes now.
     func residentBytes() -> Int { footprint.residentBytes() }
@@ -303,7 +334,7 @@ final class ReliefEngine: Sendable {
             let place = unsafe storage.places[index]
             let hits = unsafe policy.hits(afterSparing: storage.candidates[index], last: last, at: moment)
             // Retained by the storage.
-            unsafe place.entry.takeUnretainedValue().noteSpared(place.slot, hits: hits)
+            unsafe place.entry.takeUnretainedValue().wasSpared(place.slot, hits: hits)
         }
     }
 

@@ -36,7 +36,12 @@ final class ManagerContext: Sendable {
     /// Makes room for a cache in plans and in the spill file.
     func adopt(_ entry: CacheEntry) {
         entry.join(ledger)
-        engine.reserve(entries: entryCount.wrappingAdd(1, ordering: .relaxed).newValue)
+        reserve(entry.capacity)
+    }
+
+    /// Makes room in plans for `count` values more.
+    func reserve(_ count: Int) {
+        engine.reserve(entries: entryCount.wrappingAdd(count, ordering: .relaxed).newValue)
     }
 
     /// Tells of a failure that reached no reader, or one reader only.

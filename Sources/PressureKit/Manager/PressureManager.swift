@@ -167,7 +167,7 @@ public final class PressureManager: Sendable {
             guard let self else { return }
             var visible: [CacheEntry] = []
             root.collectVisible(into: &visible)
-            visible.sort { $0.state.stamp &- $1.state.stamp < .max / 2 && $0.state.stamp != $1.state.stamp }
+            visible.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
             visibleBefore.withLock { $0 = visible }
             delegate?.managerDidEnterBackground()
         }

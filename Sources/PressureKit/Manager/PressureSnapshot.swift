@@ -87,13 +87,12 @@ extension PressureController {
     func describe(into controllers: inout [PressureSnapshot.Controller]) {
         let (entries, isVisible, children) = state.withLock { ($0.entries, $0.isVisible, $0.children) }
         let caches = entries.map { entry in
-            let word = entry.state
-            return PressureSnapshot.Cache(
+            PressureSnapshot.Cache(
                 path: entry.path,
-                residency: word.residency,
+                residency: entry.residency,
                 byteCount: ByteCount(bytes: entry.footprint),
-                pins: word.pins,
-                hasCopy: word.isClean,
+                pins: entry.pins,
+                hasCopy: entry.hasCopy,
                 loads: entry.statistics.loads.load(ordering: .relaxed),
                 restores: entry.statistics.restores.load(ordering: .relaxed),
                 evictions: entry.statistics.evictions.load(ordering: .relaxed),

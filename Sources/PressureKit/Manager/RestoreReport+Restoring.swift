@@ -31,7 +31,7 @@ extension PressureController {
     /// The caches of visible controllers whose values are in memory.
     func collectVisible(into found: inout [CacheEntry]) {
         let (entries, isVisible, children) = state.withLock { ($0.entries, $0.isVisible, $0.children) }
-        if isVisible { found += entries.filter { $0.state.isResident } }
+        if isVisible { found += entries.filter { $0.residency == .resident } }
         for child in children { child.collectVisible(into: &found) }
     }
 }

@@ -1,19 +1,22 @@
-import Synchronization
+public import Synchronization
 
 /// A `Mutex` that ThreadSanitizer can follow.
 ///
 /// The standard library's lock is a futex in a library that is not instrumented, so the sanitizer takes every value
 /// behind it for a race. Here each holder also reads what the holder before wrote, in an atomic of ours that the
 /// sanitizer does see: an ordinary load and store, next to nothing beside the lock.
+@usableFromInline
 package struct Lock<Value: ~Copyable>: ~Copyable {
-    private let mutex: Mutex<Value>
-    private let handedOver = Atomic<Bool>(false)
+    @usableFromInline let mutex: Mutex<Value>
+    @usableFromInline let handedOver = Atomic<Bool>(false)
 
     /// Guards a value.
+    @inlinable
     package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
     /// Calls `body` with the value while no one else has it. Blocks until then. Not recursive: a thread that asks for a
     /// lock it holds ends the process.
+    @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

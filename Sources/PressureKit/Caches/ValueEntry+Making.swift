@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 
 /// The slow path of a read: load, restore, or wait for the thread that does.
-extension LazyEntry {
+extension ValueEntry {
     /// What a reader that found no resident value has to do.
-    private enum Turn {
+    enum Turn {
         /// The value is pinned after all.
         case pinned
         /// It is this reader's turn to make the value.
@@ -13,8 +13,8 @@ extension LazyEntry {
         case wait
     }
 
-    /// Takes the next step towards a pinned value.
-    private func turn(_ slot: Slot<Value>) -> Turn? {
+    /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
+    func turn(_ slot: Slot<Value>) -> Turn? {
         if slot.pin() { return .pinned }
         if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return .load }
         if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
@@ -22,15 +22,22 @@ extension LazyEntry {
         return nil  // It has just changed, or been replaced: look again.
     }
 
-    /// Pins the value, making it or waiting for it. Blocks.
-    @usableFromInline
-    func acquireSlowly() throws -> Slot<Value> {
+    /// Pins a value, making it or waiting for it. Blocks.
+    ///
+    /// - Parameters:
+    ///   - find: finds the slot that readers find now, which may be another one after a wait, and takes this reader's
+    ///     turn there.
+    ///   - loader: makes the value; `nil` if nothing can.
+    func acquire(
+        from find: () -> (slot: Slot<Value>, turn: Turn?),
+        loader: (() throws -> Value)?
+    ) throws -> Slot<Value> {
         while true {
-            let slot = slot
-            switch turn(slot) {
+            let (slot, turn) = find()
+            switch turn {
             case .pinned: return slot
-            case .load: if try load(slot) { return slot }
-            case .restore: if try restore(slot) { return slot }
+            case .load: if try load(slot, loader) { return slot }
+            case .restore: if try restore(slot, loader) { return slot }
             case .wait:
                 try refuseToWaitForMyself(slot)
                 try follow(ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
@@ -39,14 +46,17 @@ extension LazyEntry {
         }
     }
 
-    /// Pins the value without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
-    func acquire() async throws -> Slot<Value> {
+    /// The same without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
+    func acquireSuspending(
+        from find: () -> (slot: Slot<Value>, turn: Turn?),
+        loader: (@Sendable () throws -> Value)?
+    ) async throws -> Slot<Value> {
         while true {
-            let slot = slot
-            switch turn(slot) {
+            let (slot, turn) = find()
+            switch turn {
             case .pinned: return slot
-            case .load: if try await BlockingPool.shared.run({ try self.load(slot) }) { return slot }
-            case .restore: if try await BlockingPool.shared.run({ try self.restore(slot) }) { return slot }
+            case .load: if try await BlockingPool.shared.run({ try self.load(slot, loader) }) { return slot }
+            case .restore: if try await BlockingPool.shared.run({ try self.restore(slot, loader) }) { return slot }
             case .wait:
                 try refuseToWaitForMyself(slot)
                 try follow(await ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
@@ -62,17 +72,17 @@ extension LazyEntry {
     /// A loader that reads its own cache would wait for itself.
     private func refuseToWaitForMyself(_ slot: Slot<Value>) throws {
         guard unsafe slot.header.pointee.maker.load(ordering: .relaxed) == .currentThread else { return }
-        throw PressureError.recursiveAccess(path: path)
+        throw PressureError.recursiveAccess(path: unsafe path(of: slot.base))
     }
 
     // MARK: Making the value
 
     /// Runs the loader in a slot whose load has begun. Returns whether the value is in place, pinned once;
     /// `false` when the slot was replaced meanwhile, so that there is a newer value to read.
-    private func load(_ slot: Slot<Value>) throws -> Bool {
+    private func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         let value: Value
         do {
-            guard let loader else { throw PressureError.noValue(path: path) }
+            guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
             let start = SystemClock().now()
             value = try working(in: slot) { try loader() }
             statistics.noteLoad(SystemClock().now() - start)
@@ -80,6 +90,7 @@ extension LazyEntry {
             statistics.failures.wrappingAdd(1, ordering: .relaxed)
             if let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) {
                 unsafe wake(slot.base, after: step.before, outcome: .failed(error))
+                unsafe didDrop(slot.base)
             } else {
                 release(slot)
             }
@@ -87,13 +98,15 @@ extension LazyEntry {
         }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
-        let stamp = UseClock.tick()
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: stamp, horizon: refaultHorizon) }) else {
+        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+        let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: stamp, horizon: horizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
+            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
-        unsafe noteArrival(in: slot.base, step.after)
+        unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidLoad(PressureResource(entry: self))
         return true
@@ -106,38 +119,44 @@ extension LazyEntry {
         return try work()
     }
 
-    /// Reads the copy back in a slot whose restore has begun. Returns as ``load(_:)`` does. A copy that cannot be
+    /// Reads the copy back in a slot whose restore has begun. Returns as `load` does. A copy that cannot be
     /// used is replaced by what the loader makes.
-    private func restore(_ slot: Slot<Value>) throws -> Bool {
+    private func restore(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         let value: Value
         do {
             let start = SystemClock().now()
-            value = try working(in: slot) { unsafe try slot.header.pointee.copy.restore(Value.self) }
-            statistics.noteRestore(
-                SystemClock().now() - start,
-                byteCount: unsafe slot.header.pointee.spillByteCount.load(ordering: .relaxed)
-            )
+            let plainByteCount = unsafe slot.header.pointee.plainByteCount.load(ordering: .relaxed)
+            value = try working(in: slot) {
+                unsafe try slot.header.pointee.copy.restore(Value.self, plainByteCount: plainByteCount)
+            }
+            statistics.noteRestore(SystemClock().now() - start, byteCount: plainByteCount)
         } catch {
-            return try rebuild(slot, after: error)
+            return try rebuild(slot, loader, after: error)
         }
         unsafe slot.value.initialize(to: value)
-        let stamp = UseClock.tick()
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: stamp, horizon: refaultHorizon) }) else {
+        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+        let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: stamp, horizon: horizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
+            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
-        unsafe noteArrival(in: slot.base, step.after)
+        unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidRestore(PressureResource(entry: self))
         return true
     }
 
-    private func rebuild(_ slot: Slot<Value>, after error: any Error) throws -> Bool {
-        let error = (error as? SpillFailure)?.pressureError(path: path) ?? error
+    private func rebuild(
+        _ slot: Slot<Value>,
+        _ loader: (() throws -> Value)?,
+        after error: any Error
+    ) throws -> Bool {
+        let error = (error as? SpillFailure)?.pressureError(path: unsafe path(of: slot.base)) ?? error
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
         if let failure = error as? PressureError { controller?.context?.note(failure) }
-        guard hasLoader else {
+        guard loader != nil else {
             if let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) {
                 unsafe wake(slot.base, after: step.before, outcome: .failed(error))
             } else {
@@ -149,7 +168,7 @@ extension LazyEntry {
             release(slot)
             return false
         }
-        return try load(slot)
+        return try load(slot, loader)
     }
 }
 

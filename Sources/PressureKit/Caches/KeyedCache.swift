@@ -1,0 +1,133 @@
+import Synchronization
+
+/// Many values by key, each loaded when it is first used, leaving memory under pressure, and coming back on the next
+/// access.
+///
+/// ```swift
+/// let tiles = gallery.keyedCache("tiles", limit: .mebibytes(512)) { (id: TileID) in try decode(id) }
+/// let tile = try await tiles.value(for: id)
+/// ```
+///
+/// Each value behaves as a ``LazyCache`` of its own: one load however many ask, pins while in use, spilled or dropped,
+/// restored or loaded again. Above its limit the cache evicts by SIEVE, so that a hit moves nothing: it marks the value as
+/// used, and the mark is looked at when room is needed.
+///
+/// A value that was dropped is forgotten with its key; 64 bytes and a key are kept for each other one, and about 30 for
+/// finding it. All methods may be called on any thread, and from any hook or loader. The ones that are not `async` block
+/// while a value is loaded or restored, or while they make room for one.
+public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Sendable {
+    @usableFromInline let entry: KeyedEntry<Key, Value>
+
+    init(entry: KeyedEntry<Key, Value>) { self.entry = entry }
+
+    // MARK: Reading
+
+    /// Passes the value for `key` to `body`, loading or restoring it first if need be, and keeps it in memory until
+    /// `body` returns.
+    ///
+    /// - Throws: what `body` throws; the loader's own error, which every waiting reader gets, and the next access tries
+    ///   again; or ``PressureError`` with `noValue`, `restoreFailed`, `damagedCopy` or `recursiveAccess`.
+    @inlinable
+    public func withValue<Result>(for key: Key, _ body: (Value) throws -> Result) throws -> Result {
+        let slot = try entry.acquire(key)
+        defer { entry.release(slot) }
+        return unsafe try body(slot.value.pointee)
+    }
+
+    /// The value for `key`, loaded or restored first if need be. Blocks as ``withValue(for:_:)`` does.
+    ///
+    /// - Throws: as ``withValue(for:_:)``.
+    public func value(for key: Key) throws -> Value { try withValue(for: key) { $0 } }
+
+    /// The value for `key`, without ever blocking the calling thread: loaders, restores and making room run on threads of
+    /// the library's own.
+    ///
+    /// - Throws: as ``withValue(for:_:)``.
+    public func value(for key: Key) async throws -> Value { try await lease(for: key).value }
+
+    /// Keeps the value for `key` in memory for as long as the lease lives. Suspends while it is made.
+    ///
+    /// - Throws: as ``withValue(for:_:)``.
+    public func lease(for key: Key) async throws -> Lease<Value> {
+        Lease(slot: try await entry.acquire(key), entry: entry)
+    }
+
+    /// Passes the value for `key` to `body` if it is in memory; otherwise returns `nil`. Never loads, never waits.
+    ///
+    /// - Throws: what `body` throws.
+    @inlinable
+    public func ifLoaded<Result, Failure: Error>(
+        for key: Key,
+        _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard let slot = entry.acquireIfResident(key) else { return nil }
+        defer { entry.release(slot) }
+        return unsafe try body(slot.value.pointee)
+    }
+
+    /// Loads or restores the value for `key` if it is not in memory. Blocks.
+    ///
+    /// - Throws: as ``withValue(for:_:)``.
+    public func loadIfNeeded(for key: Key) throws { try withValue(for: key) { _ in } }
+
+    // MARK: Writing
+
+    /// Puts a value in place of the one for `key`, if any. Readers keep the old one for as long as they use it.
+    ///
+    /// In a cache with a loader the value may be dropped like any other, and the loader asked again.
+    public func set(_ value: consuming Value, for key: Key) { entry.replace(key, with: value) }
+
+    /// Changes the value for `key` in place, or a copy of it while readers hold it. Loads or restores it first.
+    ///
+    /// `body` runs again if the value is replaced by someone else while a copy of it is being changed.
+    ///
+    /// - Throws: what `body` throws, or as ``withValue(for:_:)``.
+    public func update<Result>(for key: Key, _ body: (inout Value) throws -> Result) throws -> Result {
+        try entry.update(key, body)
+    }
+
+    /// Discards the value for `key` and its copy; the next access loads anew, or throws `noValue` without a loader.
+    public func invalidate(for key: Key) { entry.replace(key, with: nil) }
+
+    // MARK: State
+
+    /// What a keyed cache has counted since it was made.
+    public struct Statistics: Sendable, Hashable {
+        /// Accesses that found the value in memory.
+        public var hits: Int
+        /// Values that the loader made.
+        public var loads: Int
+        /// Values that were read back from the spill file.
+        public var restores: Int
+        /// Values that left memory.
+        public var evictions: Int
+        /// Loads, spills and restores that failed.
+        public var failures: Int
+    }
+
+    /// Hits, loads, restores, evictions and failures so far. Takes every shard's lock in turn.
+    public var statistics: Statistics {
+        Statistics(
+            hits: entry.hits,
+            loads: entry.statistics.loads.load(ordering: .relaxed),
+            restores: entry.statistics.restores.load(ordering: .relaxed),
+            evictions: entry.statistics.evictions.load(ordering: .relaxed),
+            failures: entry.statistics.failures.load(ordering: .relaxed)
+        )
+    }
+
+    /// Where the value for `key` is at this moment.
+    public func residency(for key: Key) -> Residency { entry.residency(of: key) }
+
+    /// The keys the cache knows: those of values in memory and in the spill file. Takes every shard's lock in turn.
+    public var count: Int { entry.count }
+
+    /// The bytes of the values in memory.
+    public var residentByteCount: ByteCount { ByteCount(bytes: entry.footprint) }
+
+    /// The name it was registered with; a second cache of that name at one controller has a suffix such as `"#2"`.
+    public var name: String { entry.name }
+
+    /// Where it is in the tree of controllers, such as `"gallery/tiles"`.
+    public var path: String { entry.path }
+}

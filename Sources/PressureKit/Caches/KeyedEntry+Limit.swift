@@ -1,0 +1,40 @@
+import Synchronization
+
+/// Keeping to the limit of bytes in memory.
+extension KeyedEntry {
+    /// Evicts, by SIEVE, until the cache keeps to its limit or nothing more may leave. On the thread of whoever brought
+    /// the value that was too much: who fills the cache makes the room. May block on the disk.
+    func enforceLimit() {
+        guard let limit else { return }
+        var fruitless = 0
+        while residentBytes.load(ordering: .relaxed) > limit, fruitless < shards.count {
+            let turn = nextShard.wrappingAdd(1, ordering: .relaxed).newValue
+            let victim = shards[turn & (shards.count - 1)].shard.withLock { $0.nextVictim() }
+            let hasLeft = victim.map { evict($0.slot) } ?? false
+            fruitless = hasLeft ? 0 : fruitless + 1
+        }
+    }
+
+    /// Evicts one value in the cheaper way that loses nothing.
+    private func evict(_ slot: Slot<Value>) -> Bool {
+        let word = unsafe slot.header.pointee.state
+        let engine = controller?.context?.engine
+        let way: Candidate.Way =
+            word.isClean
+            ? .release
+            : .forDirty(
+                hasLoader: hasLoader,
+                loadTime: statistics.loadTime,
+                restoreTime: statistics.restoreTime,
+                byteCount: unsafe plainByteCount(slot.base),
+                canSpill: engine?.canSpill ?? false
+            )
+        switch way {
+        case .release: break
+        case .drop: return unsafe release(slot.base, dropping: true) != nil
+        case .spill:
+            guard let engine, unsafe engine.spill(self, slot.base) else { return false }
+        }
+        return unsafe release(slot.base, dropping: false) != nil
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import Synchronization
+
+/// Changing values. A writer waits for whoever is at work on the value at this moment, never for readers.
+extension KeyedEntry {
+    /// What a writer found.
+    private enum Found {
+        /// The slot is the writer's; its value was there or not.
+        case owned(Slot<Value>, hadValue: Bool)
+        /// A fresh slot is in the old one's place; the old one is to be emptied now if nobody held it.
+        case fresh(old: Slot<Value>, before: ResidencyWord, after: ResidencyWord)
+        /// There is no such key, and nothing to do.
+        case absent
+        /// Somebody is at work for a few instructions.
+        case busy
+    }
+
+    /// Replaces the value for a key, or with `nil` takes it away, with its copy.
+    func replace(_ key: Key, with value: consuming Value?) {
+        let hash = hash(key)
+        var value = value
+        let isRemoval = value == nil
+        while true {
+            let grew = guarded(hash).shard.withLock { $0.isFull }
+            let found: Found = guarded(hash).shard.withLock { shard in
+                guard let index = shard.index(of: key, hash) else {
+                    guard let given = value.take() else { return .absent }
+                    fill(shard.insert(key, hash).slot, with: given)
+                    return .absent
+                }
+                let slot = shard.place(index).slot
+                if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
+                    return .owned(slot, hadValue: step.before.isResident)
+                }
+                guard let step = unsafe slot.header.pointee.apply({ $0.retiring() }) else { return .busy }
+                // What is there is in use or being made: those who hold it keep it.
+                if let given = value.take() {
+                    fill(shard.replace(index, hash).slot, with: given)
+                } else {
+                    shard.remove(index, hash)
+                }
+                return .fresh(old: slot, before: step.before, after: step.after)
+            }
+            if grew { controller?.context?.reserve(Shard.blockSize) }
+            switch found {
+            case .absent: break
+            case .busy:
+                sched_yield()
+                continue
+            case .fresh(let old, let before, let after):
+                unsafe wake(old.base, after: before)
+                // By the word this step made: if it was not abandoned then, the last reader empties it.
+                if after.isAbandoned { unsafe recycle(old.base) }
+            case .owned(let slot, let hadValue):
+                replace(in: slot, hadValue: hadValue, with: value.take())
+                if isRemoval { unsafe didDrop(slot.base) }
+            }
+            return enforceLimit()
+        }
+    }
+
+    /// Changes the value for a key, loading or restoring it first. `body` runs again if the value is replaced by someone
+    /// else while a copy of it is being changed.
+    func update<Result>(_ key: Key, _ body: (inout Value) throws -> Result) throws -> Result {
+        let hash = hash(key)
+        while true {
+            let slot = try acquire(key)
+            if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
+                defer { enforceLimit() }
+                return try updateInPlace(slot, body)
+            }
+            var value = unsafe slot.value.pointee
+            let result: Result
+            do { result = try body(&value) } catch {
+                release(slot)
+                throw error
+            }
+            let isStill = guarded(hash).shard.withLock { shard in
+                guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base,
+                    unsafe slot.header.pointee.apply({ $0.retiring() }) != nil
+                else { return false }
+                fill(shard.replace(index, hash).slot, with: value)
+                return true
+            }
+            release(slot)
+            guard isStill else { continue }
+            enforceLimit()
+            return result
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Glibc
+import Synchronization
+
+/// The engine room of ``KeyedCache``: values by key, in shards with a lock each.
+@safe @usableFromInline
+final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<Value>, @unchecked Sendable {
+    // Sendable: as its superclass; shards are behind their locks.
+
+    @usableFromInline typealias Shard = KeyedShard<Key, Value>
+
+    /// A shard's lock on a cache line of its own object, so that two shards do not share one.
+    @usableFromInline
+    final class Guarded: Sendable {
+        @usableFromInline let shard: Lock<Shard>
+
+        init(number: Int) { shard = Lock(Shard(number: number)) }
+
+        deinit { shard.withLock { $0.deallocate() } }
+    }
+
+    /// 2 to this power of shards: several to a core, so that two threads seldom want the same one.
+    @usableFromInline static var shardBits: UInt32 { 5 }
+    @usableFromInline let shards: [Guarded]
+    let loader: (@Sendable (Key) throws -> Value)?
+    /// The bytes of values in memory that the cache keeps to.
+    let limit: Int?
+    /// The bytes of the values in memory.
+    let residentBytes = Atomic<Int>(0)
+    /// Which shard gives up a value next.
+    let nextShard = Atomic<Int>(0)
+
+    init(
+        name: String,
+        controller: PressureController?,
+        limit: ByteCount?,
+        loader: (@Sendable (Key) throws -> Value)?
+    ) {
+        self.loader = loader
+        self.limit = limit?.bytes
+        shards = (0..<(1 << Self.shardBits)).map { Guarded(number: $0) }
+        super.init(name: name, hasLoader: loader != nil, controller: controller)
+    }
+
+    deinit {
+        for guarded in shards {
+            guarded.shard.withLock { shard in shard.forEach { clear($0.slot) } }
+        }
+    }
+
+    /// The half of a key's hash that finds its shard, by its high bits, and its cell, by its low ones.
+    @inlinable
+    func hash(_ key: Key) -> UInt32 { UInt32(truncatingIfNeeded: key.hashValue) }
+
+    @inlinable
+    func guarded(_ hash: UInt32) -> Guarded { shards[Int(hash >> (32 - Self.shardBits))] }
+
+    // MARK: Pins
+
+    /// Pins the value if it is in memory and nobody is at work on it. Never waits for more than the shard's lock.
+    @inlinable
+    func acquireIfResident(_ key: Key) -> Slot<Value>? {
+        let hash = hash(key)
+        return guarded(hash).shard.withLock { shard in
+            guard let index = shard.index(of: key, hash) else { return nil }
+            let slot = shard.place(index).slot
+            // Under the lock, or the slot might be another key's by now.
+            guard slot.pin() else { return nil }
+            shard.hits &+= 1
+            return slot
+        }
+    }
+
+    /// Pins the value, making it first if need be. Blocks while it is being made.
+    ///
+    /// - Throws: the loader's own error, or ``PressureError``.
+    @inlinable
+    func acquire(_ key: Key) throws -> Slot<Value> {
+        if let slot = acquireIfResident(key) { return slot }
+        return try acquireSlowly(key)
+    }
+
+    @usableFromInline
+    func acquireSlowly(_ key: Key) throws -> Slot<Value> {
+        let slot = try acquire(from: { find(key) }, loader: loader(for: key))
+        enforceLimit()
+        return slot
+    }
+
+    /// The same without ever blocking the calling thread.
+    func acquire(_ key: Key) async throws -> Slot<Value> {
+        if let slot = acquireIfResident(key) { return slot }
+        let slot = try await acquireSuspending(from: { find(key) }, loader: loader(for: key))
+        if let limit, residentBytes.load(ordering: .relaxed) > limit {
+            try? await BlockingPool.shared.run { self.enforceLimit() }
+        }
+        return slot
+    }
+
+    private func loader(for key: Key) -> (@Sendable () throws -> Value)? {
+        guard let loader else { return nil }
+        return { try loader(key) }
+    }
+
+    /// Finds the key's slot, or makes one, and takes this reader's turn there.
+    private func find(_ key: Key) -> (slot: Slot<Value>, turn: Turn?) {
+        let hash = hash(key)
+        let (slot, turn, grew) = guarded(hash).shard.withLock { shard -> (Slot<Value>, Turn?, Bool) in
+            if let index = shard.index(of: key, hash) {
+                let slot = shard.place(index).slot
+                return (slot, self.turn(slot), false)
+            }
+            let grows = shard.isFull
+            let slot = shard.insert(key, hash).slot
+            unsafe slot.header.pointee.word.store(ResidencyWord.unloaded.rawValue, ordering: .releasing)
+            return (slot, self.turn(slot), grows)
+        }
+        if grew { controller?.context?.reserve(Shard.blockSize) }
+        return (slot, turn)
+    }
+
+    // MARK: Slots
+
+    override func recycle(_ slot: UnsafeMutableRawPointer) {
+        let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
+        // Abandoned, and out of the table since it was replaced: we are the last to touch it.
+        empty(place.slot)
+        shards[place.shard].shard.withLock { $0.free(place.index) }
+    }
+
+    /// A value was dropped: its key leaves the table, so that keys that do not come back cost nothing.
+    override func didDrop(_ slot: UnsafeMutableRawPointer) {
+        let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
+        shards[place.shard].shard.withLock { shard in
+            // Unless a reader has begun to load it again.
+            guard unsafe place.slot.header.pointee.apply({ $0.vacating() }) != nil else { return }
+            clear(place.slot)
+            shard.remove(place.index, hash(unsafe place.key.pointee))
+            shard.free(place.index)
+        }
+    }
+
+    override func noteArrival(_ bytes: Int) { residentBytes.wrappingAdd(bytes, ordering: .relaxed) }
+
+    // MARK: What the engine and the manager ask
+
+    override var capacity: Int {
+        max(1, shards.reduce(0) { $0 + $1.shard.withLock { unsafe $0.blocks.count * Shard.blockSize } })
+    }
+
+    override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
+        for index in 0..<shards.count {
+            shards[index].shard.withLock { shard in
+                shard.forEach { place in
+                    unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+                }
+            }
+        }
+    }
+
+    override func path(of slot: UnsafeMutableRawPointer) -> String {
+        // Called by a reader or the engine, who keep the slot where it is.
+        unsafe "\(path)[\(KeyedSlot<Key, Value>(slot: Slot(base: slot)).key.pointee)]"
+    }
+
+    /// A keyed cache does not remember what was in memory: what is wanted comes back when it is asked for.
+    override func bringBack() {}
+
+    override var residency: Residency {
+        let words = words
+        return words.contains { $0.isResident } ? .resident : words.contains { $0.phase == .spilled } ? .spilled : .unloaded
+    }
+
+    override var footprint: Int { residentBytes.load(ordering: .relaxed) }
+
+    override var pins: Int { words.reduce(0) { $0 + $1.pins } }
+
+    override var hasCopy: Bool { words.contains { $0.isClean } }
+
+    override var stamp: UInt32 { UseClock.now }
+
+    /// How many keys are in the table.
+    var count: Int { shards.reduce(0) { $0 + $1.shard.withLock { $0.table.count } } }
+
+    /// The bytes of slots and tables, keys and values in place included.
+    var bookkeepingByteCount: Int { shards.reduce(0) { $0 + $1.shard.withLock { $0.byteCount } } }
+
+    /// Accesses that found their value in memory.
+    var hits: Int { shards.reduce(0) { $0 + $1.shard.withLock { $0.hits } } }
+
+    /// Where the value for a key is.
+    func residency(of key: Key) -> Residency {
+        let hash = hash(key)
+        return guarded(hash).shard.withLock { shard in
+            guard let index = shard.index(of: key, hash) else { return .unloaded }
+            return unsafe shard.place(index).slot.header.pointee.state.residency
+        }
+    }
+
+    /// The states of all slots in the table, one shard after the other.
+    var words: [ResidencyWord] {
+        var words: [ResidencyWord] = []
+        for guarded in shards {
+            guarded.shard.withLock { shard in shard.forEach { unsafe words.append($0.slot.header.pointee.state) } }
+        }
+        return words
+    }
+}

@@ -1,0 +1,152 @@
+import Synchronization
+
+/// A part of a keyed cache with a lock of its own: the table, the slots in blocks that never move, the free ones, and the
+/// order in which values arrived.
+@safe @usableFromInline
+struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendable {
+    // Sendable and safe: touched only under its lock; blocks live until `deallocate`.
+    @usableFromInline typealias Place = KeyedSlot<Key, Value>
+
+    /// No index.
+    static var none: UInt32 { .max }
+    /// Slots to a block: enough that the block's pointer costs a slot nothing, little enough for a small cache.
+    @usableFromInline static var blockShift: UInt32 { 6 }
+    static var blockSize: Int { 1 << blockShift }
+
+    @usableFromInline var table = KeyTable()
+    @usableFromInline var blocks: [UnsafeMutableRawPointer] = unsafe []
+    /// This shard's number among its siblings.
+    private let number: UInt32
+    @usableFromInline var hits = 0
+    private var unused: UInt32 = 0
+    private var freeList = Self.none
+    private var oldest = Self.none
+    private var newest = Self.none
+    /// Where SIEVE looks next.
+    private var hand = Self.none
+
+    init(number: Int) { self.number = UInt32(number) }
+
+    /// The slot with an index.
+    @inlinable
+    func place(_ index: UInt32) -> Place {
+        let block = unsafe blocks[Int(index >> Self.blockShift)]
+        let offset = Int(index & (1 << Self.blockShift - 1)) * Place.stride
+        return unsafe Place(slot: Slot(base: block + offset))
+    }
+
+    /// The index of a key's slot.
+    @inlinable
+    func index(of key: Key, _ hash: UInt32) -> UInt32? {
+        table.find(hash) { unsafe place($0).key.pointee == key }
+    }
+
+    /// The bytes kept for every slot and cell there is, values and keys included.
+    var byteCount: Int { unsafe table.byteCount + blocks.count * Self.blockSize * Place.stride }
+
+    /// Whether the next slot needs a new block.
+    var isFull: Bool { unsafe freeList == Self.none && Int(unused) == blocks.count * Self.blockSize }
+
+    // MARK: Slots come and go
+
+    /// A slot for a key that is not in the table, at the new end of the order. Its word says `retired`.
+    mutating func insert(_ key: Key, _ hash: UInt32) -> Place {
+        let index = takeSpare()
+        let place = place(index)
+        unsafe place.key.initialize(to: key)
+        unsafe place.links.pointee.older = newest
+        unsafe place.links.pointee.newer = Self.none
+        if newest == Self.none { oldest = index } else { unsafe self.place(newest).links.pointee.newer = index }
+        newest = index
+        table.insert(hash, index)
+        return place
+    }
+
+    /// A slot to put in place of a key's present one, which stays out of the table until its last reader is gone.
+    mutating func replace(_ index: UInt32, _ hash: UInt32) -> Place {
+        let key = unsafe place(index).key.pointee
+        remove(index, hash)
+        return insert(key, hash)
+    }
+
+    /// Takes a slot out of the table and the order. It is not spare yet: see ``free(_:)``.
+    mutating func remove(_ index: UInt32, _ hash: UInt32) {
+        table.remove(hash, index)
+        let links = unsafe place(index).links.pointee
+        if hand == index { hand = links.newer }
+        if links.older == Self.none {
+            oldest = links.newer
+        } else {
+            unsafe place(links.older).links.pointee.newer = links.newer
+        }
+        if links.newer == Self.none {
+            newest = links.older
+        } else {
+            unsafe place(links.newer).links.pointee.older = links.older
+        }
+    }
+
+    /// Makes a removed slot, which nobody holds any more, spare.
+    mutating func free(_ index: UInt32) {
+        unsafe place(index).key.deinitialize(count: 1)
+        unsafe place(index).links.pointee.newer = freeList
+        freeList = index
+    }
+
+    private mutating func takeSpare() -> UInt32 {
+        if freeList != Self.none {
+            let index = freeList
+            freeList = unsafe place(index).links.pointee.newer
+            return index
+        }
+        if isFull {
+            unsafe blocks.append(
+                .allocate(byteCount: Self.blockSize * Place.stride, alignment: max(64, Place.alignment))
+            )
+        }
+        let index = unused
+        unused += 1
+        unsafe place(index).slot.base.initializeMemory(as: SlotHeader.self, to: SlotHeader())
+        unsafe place(index).slot.header.pointee.word.store(ResidencyWord.retired.rawValue, ordering: .relaxed)
+        unsafe place(index).links.initialize(
+            to: .init(older: Self.none, newer: Self.none, home: number << Place.indexBits | index)
+        )
+        return index
+    }
+
+    /// Calls `body` with every slot in the table, the oldest first.
+    func forEach(_ body: (Place) -> Void) {
+        var index = oldest
+        while index != Self.none {
+            body(place(index))
+            index = unsafe place(index).links.pointee.newer
+        }
+    }
+
+    /// Frees everything. Nobody holds a slot any more.
+    func deallocate() {
+        forEach { unsafe $0.key.deinitialize(count: 1) }
+        for index in 0..<unused { place(index).slot.destroy() }
+        for index in unsafe blocks.indices { unsafe blocks[index].deallocate() }
+        table.deallocate()
+    }
+
+    // MARK: SIEVE
+
+    /// The next value to leave, by SIEVE (Zhang et al., NSDI'24): from the oldest on, what was used since the hand came by
+    /// last is passed over once, and a hit moves nothing. `nil` when two rounds find nothing that may leave.
+    mutating func nextVictim() -> Place? {
+        var steps = 2 * table.count
+        while steps > 0 {
+            if hand == Self.none { hand = oldest }
+            guard hand != Self.none else { return nil }
+            let place = place(hand)
+            hand = unsafe place.links.pointee.newer
+            steps -= 1
+            let word = unsafe place.slot.header.pointee.state
+            guard word.isResident, word.isIdle else { continue }
+            if unsafe place.slot.header.pointee.apply({ $0.clearingVisit() }) == nil { return place }
+        }
+        return nil
+    }
+}

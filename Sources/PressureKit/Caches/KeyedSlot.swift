@@ -1,0 +1,56 @@
+/// A slot of a keyed cache: a ``Slot`` with its key, its hash, and its neighbours in the order of arrival behind it.
+@safe @usableFromInline
+struct KeyedSlot<Key, Value>: @unchecked Sendable {
+    // Sendable and safe: as Slot; the key and the links are guarded by the shard's lock.
+    @usableFromInline let slot: Slot<Value>
+
+    @inlinable
+    init(slot: Slot<Value>) { self.slot = slot }
+
+    /// Neighbours in the order of arrival, by index; `UInt32.max` for none. A free slot uses `next` for the free list.
+    struct Links {
+        var older: UInt32
+        var newer: UInt32
+        /// The slot's own index and, in the high bits, its shard: the same for as long as there is the slot.
+        let home: UInt32
+    }
+
+    @inlinable static var keyOffset: Int {
+        let alignment = MemoryLayout<Key>.alignment
+        return (Slot<Value>.valueOffset + MemoryLayout<Value>.size + alignment - 1) & ~(alignment - 1)
+    }
+
+    private static var linksOffset: Int {
+        (keyOffset + MemoryLayout<Key>.size + MemoryLayout<Links>.alignment - 1) & ~(MemoryLayout<Links>.alignment - 1)
+    }
+
+    /// The bytes from one slot to the next.
+    @usableFromInline static var stride: Int {
+        let alignment = alignment
+        return (linksOffset + MemoryLayout<Links>.size + alignment - 1) & ~(alignment - 1)
+    }
+
+    /// Of a block of slots.
+    static var alignment: Int {
+        max(MemoryLayout<SlotHeader>.alignment, MemoryLayout<Value>.alignment, MemoryLayout<Key>.alignment)
+    }
+
+    /// The place of the key; initialised while the slot is in the table.
+    @inlinable var key: UnsafeMutablePointer<Key> {
+        unsafe (slot.base + Self.keyOffset).assumingMemoryBound(to: Key.self)
+    }
+
+    /// Bits of `home` that are the index: 134 million slots to a shard.
+    static var indexBits: UInt32 { 27 }
+
+    /// The slot's own index.
+    var index: UInt32 { unsafe links.pointee.home & (1 << Self.indexBits - 1) }
+
+    /// The number of the slot's shard.
+    var shard: Int { unsafe Int(links.pointee.home >> Self.indexBits) }
+
+    /// The place of the links.
+    var links: UnsafeMutablePointer<Links> {
+        unsafe (slot.base + Self.linksOffset).assumingMemoryBound(to: Links.self)
+    }
+}

@@ -1,0 +1,114 @@
+import Synchronization
+
+/// A cache whose values have a type: what ``LazyEntry``, with one slot, and ``KeyedEntry``, with many, have in common.
+@safe @usableFromInline
+class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
+    // Sendable: as its superclass.
+
+    // MARK: Filling slots
+
+    /// Puts a value into a slot that nobody else can touch and makes it resident, whatever its word was.
+    func fill(_ slot: Slot<Value>, with value: consuming Value) {
+        describe(value, in: slot)
+        unsafe slot.value.initialize(to: value)
+        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+        let word = ResidencyWord.resident(stamp: UseClock.tick())
+        unsafe didArrive(in: slot.base, word)
+        unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
+    }
+
+    /// Notes the size of a new value and makes room for its copy, so that spilling it will allocate nothing.
+    func describe(_ value: borrowing Value, in slot: Slot<Value>) {
+        unsafe slot.header.pointee.footprint.store(value.footprint, ordering: .relaxed)
+        let plainByteCount = value.spillByteCount
+        unsafe slot.header.pointee.plainByteCount.store(plainByteCount, ordering: .relaxed)
+        let before = unsafe slot.header.pointee.copy.chunkCount
+        unsafe slot.header.pointee.copy.reserve(byteCount: plainByteCount)
+        reserveFrames(unsafe slot.header.pointee.copy.chunkCount - before)
+    }
+
+    /// Changes a value in a slot that this thread has made its own.
+    func updateInPlace<Result>(_ slot: Slot<Value>, _ body: (inout Value) throws -> Result) throws -> Result {
+        let before = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
+        unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
+        defer {
+            // Also when the body throws: it may have changed the value before.
+            unsafe describe(slot.value.pointee, in: slot)
+            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed) - before)
+            unsafe slot.header.pointee.maker.store(0, ordering: .relaxed)
+            finishMutation(slot, hasValue: true)
+        }
+        return unsafe try body(&slot.value.pointee)
+    }
+
+    /// Replaces a value, or takes it away, in a slot that this thread has made its own.
+    func replace(in slot: Slot<Value>, hadValue: Bool, with value: consuming Value?) {
+        // Destroyed when this returns, with nothing held: its destruction may run code of the app.
+        let old = hadValue ? unsafe slot.value.move() : nil
+        defer { withExtendedLifetime(old) {} }
+        if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed)) }
+        if let value {
+            describe(value, in: slot)
+            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+            unsafe slot.value.initialize(to: value)
+            finishMutation(slot, hasValue: true)
+        } else {
+            clear(slot)
+            finishMutation(slot, hasValue: false)
+        }
+    }
+
+    private func finishMutation(_ slot: Slot<Value>, hasValue: Bool) {
+        guard
+            let step = unsafe slot.header.pointee.apply({
+                $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick())
+            })
+        else { preconditionFailure("finished a change that was not begun") }
+        unsafe didArrive(in: slot.base, step.after)
+        unsafe wake(slot.base, after: step.before)
+    }
+
+    /// Forgets the copy and the size of a value that is gone.
+    func clear(_ slot: Slot<Value>) {
+        reserveFrames(unsafe -slot.header.pointee.copy.chunkCount)
+        unsafe slot.header.pointee.copy.free()
+        unsafe slot.header.pointee.footprint.store(0, ordering: .relaxed)
+        unsafe slot.header.pointee.plainByteCount.store(0, ordering: .relaxed)
+    }
+
+    /// Empties a slot that was replaced and that nobody holds, and marks it as a spare.
+    func empty(_ slot: Slot<Value>) {
+        if unsafe slot.header.pointee.state.holdsValue {
+            unsafe slot.value.deinitialize(count: 1)
+            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
+        }
+        clear(slot)
+        unsafe slot.header.pointee.word.store(ResidencyWord.retired.rawValue, ordering: .releasing)
+    }
+
+    /// Gives a pin back.
+    @inlinable
+    func release(_ slot: Slot<Value>) {
+        if slot.unpin() { unsafe recycle(slot.base) }
+    }
+
+    /// Bytes of values have come into memory, or with a negative number left. A cache with a limit counts them.
+    func noteArrival(_ bytes: Int) {}
+
+    // MARK: What the engine asks
+
+    override var spillsInPlace: Bool { Value.spillsInPlace }
+
+    override func withSpillBytes(_ slot: UnsafeMutableRawPointer, _ body: (RawSpan) -> Void) {
+        // Resident and `copying`: it is there and nobody changes it.
+        unsafe Slot<Value>(base: slot).value.pointee.withSpillBytes(body)
+    }
+
+    override func destroyValue(in slot: UnsafeMutableRawPointer, settle: () -> Void) {
+        // `releasing`: the value is ours alone.
+        let value = unsafe Slot<Value>(base: slot).value.move()
+        noteArrival(unsafe -header(slot).pointee.footprint.load(ordering: .relaxed))
+        settle()
+        _ = consume value
+    }
+}

@@ -1,0 +1,192 @@
+@testable import PressureKit
+import PressureKitTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct KeyedCacheTests {
+    struct LoaderError: Error, Equatable {}
+
+    let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
+    let manager: PressureManager
+    let controller: PressureController
+
+    init() throws {
+        manager = try makeManager(fileSystem: disk)
+        controller = try addController("app", to: manager.root)
+    }
+
+    /// The value that belongs to a key: readers can tell another key's.
+    static func value(_ key: Int, size: Int = 1000) -> [UInt8] {
+        [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: size - 8)
+            + (0..<8).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) }
+    }
+
+    @Test func loadsEachKeyOnce() async throws {
+        let loads = Atomic<Int>(0)
+        let cache = controller.keyedCache("tiles") { (key: Int) in
+            loads.wrappingAdd(1, ordering: .relaxed)
+            return Self.value(key)
+        }
+        for _ in 0..<3 {
+            for key in 0..<500 { #expect(try await cache.value(for: key) == Self.value(key)) }
+        }
+        #expect(loads.load(ordering: .relaxed) == 500)
+        #expect(cache.count == 500)
+        #expect(cache.residentByteCount == .bytes(500_000))
+        #expect(cache.statistics.hits == 1000)
+        #expect(cache.statistics.loads == 500)
+        #expect(cache.ifLoaded(for: 3) { $0 } == Self.value(3))
+        #expect(cache.ifLoaded(for: 1000) { $0 } == nil)
+        #expect(cache.count == 500)
+    }
+
+    @Test func valuesWithoutALoaderAreSpilledAndComeBack() async throws {
+        let cache = controller.keyedCache("notes", key: String.self, value: [UInt8].self)
+        for key in 0..<200 { cache.set(Self.value(key), for: "note \(key)") }
+        let lease = try await cache.lease(for: "note 7")
+        let report = await manager.simulateMemoryWarning(.critical)
+        #expect(report.claimed == .bytes(199_000))
+        #expect(report.skipped.map(\.reason) == [.pinned])
+        #expect(cache.residentByteCount == .bytes(1000))
+        #expect(cache.residency(for: "note 6") == .spilled)
+        #expect(cache.residency(for: "note 7") == .resident)
+        #expect(lease.value == Self.value(7))
+        _ = consume lease
+        for key in 0..<200 { #expect(try await cache.value(for: "note \(key)") == Self.value(key)) }
+        #expect(cache.residentByteCount == .bytes(200_000))
+        let error = #expect(throws: PressureError.self) { try cache.loadIfNeeded(for: "none") }
+        #expect(error?.code == .noValue)
+        #expect(error?.path == "app/notes[none]")
+        #expect(cache.count == 200, "a key that could not be loaded is not remembered")
+    }
+
+    @Test func aThrowingLoaderIsAskedAgain() throws {
+        let fails = Atomic<Bool>(true)
+        let cache = controller.keyedCache("tiles") { (key: Int) throws -> [UInt8] in
+            if fails.load(ordering: .relaxed) { throw LoaderError() }
+            return Self.value(key)
+        }
+        #expect(throws: LoaderError()) { try cache.loadIfNeeded(for: 1) }
+        #expect(cache.count == 0)
+        fails.store(false, ordering: .relaxed)
+        #expect(try cache.withValue(for: 1) { $0 } == Self.value(1))
+    }
+
+    /// Above the limit values leave by SIEVE: those that were used stay.
+    @Test func keepsToItsLimitAndKeepsWhatIsUsed() throws {
+        let cache = controller.keyedCache("tiles", limit: .bytes(100_000)) { (key: Int) in Self.value(key) }
+        for key in 0..<50 { try cache.loadIfNeeded(for: key) }
+        for round in 0..<20 {
+            for key in 0..<30 { try cache.loadIfNeeded(for: key) }
+            for key in 0..<20 { try cache.loadIfNeeded(for: 1000 + round * 20 + key) }
+            #expect(cache.residentByteCount <= .bytes(100_000))
+        }
+        #expect(cache.residentByteCount > .bytes(90_000))
+        let kept = (0..<30).filter { cache.ifLoaded(for: $0) { _ in } != nil }.count
+        #expect(kept >= 25, "the working set was evicted for values used once: \(kept) of 30 left")
+    }
+
+    /// A limit without a loader writes what it evicts.
+    @Test func keepsToItsLimitWithoutLosingWhatCannotBeLoaded() async throws {
+        let cache = controller.keyedCache("notes", limit: .bytes(20_000), key: Int.self, value: [UInt8].self)
+        for key in 0..<100 { cache.set(Self.value(key), for: key) }
+        #expect(cache.residentByteCount <= .bytes(20_000))
+        #expect(cache.count == 100)
+        for key in 0..<100 { #expect(try await cache.value(for: key) == Self.value(key)) }
+        #expect(cache.statistics.restores >= 80)
+        disk.set(.init(.error(28), on: .write))
+        for key in 0..<100 { cache.set(Self.value(key + 1), for: key) }
+        disk.set(nil)
+        for key in 0..<100 { #expect(try await cache.value(for: key) == Self.value(key + 1)) }
+    }
+
+    @Test func writersDoNotDisturbReaders() async throws {
+        let cache = controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
+        cache.set([1], for: 1)
+        try cache.withValue(for: 1) { old in
+            cache.set([2], for: 1)
+            #expect(old == [1])
+            try cache.update(for: 1) { $0.append(3) }
+            #expect(old == [1])
+            cache.invalidate(for: 1)
+            #expect(old == [1])
+        }
+        #expect(cache.count == 0)
+        #expect(cache.residentByteCount == .zero)
+        cache.set([4], for: 1)
+        try cache.update(for: 1) { $0[0] = 5 }
+        #expect(try await cache.value(for: 1) == [5])
+    }
+
+    @Test func aDroppedValueIsForgottenWithItsKey() async throws {
+        let cache = controller.keyedCache("tiles") { (key: Int) in Self.value(key) }
+        for key in 0..<300 { try cache.loadIfNeeded(for: key) }
+        disk.set(.init(.error(28), on: .write))
+        _ = await manager.simulateMemoryWarning(.critical)
+        _ = await manager.simulateMemoryWarning(.critical)
+        #expect(cache.count == 0)
+        #expect(cache.residentByteCount == .zero)
+        disk.set(nil)
+        for key in 0..<300 { #expect(try await cache.value(for: key) == Self.value(key)) }
+    }
+
+    @Test func aReleasedCacheFreesItsCopies() async throws {
+        do {
+            let cache = controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
+            for key in 0..<50 { cache.set(Self.value(key), for: key) }
+            _ = await manager.simulateMemoryWarning(.critical)
+            #expect(manager.snapshot().copied == .bytes(50_000))
+            controller.removeCache(cache)
+        }
+        #expect(manager.snapshot().copied == .zero)
+        #expect(manager.snapshot().stored == .zero)
+    }
+
+    /// Bookkeeping for each value, key and value aside: DESIGN §7 allows 96 bytes.
+    @Test func bookkeepingIsSmall() throws {
+        let cache = controller.keyedCache("tiles") { (key: Int) in [UInt8(truncatingIfNeeded: key)] }
+        for count in [20_000, 30_000] {
+            for key in 0..<count { try cache.loadIfNeeded(for: key) }
+            let bytes = cache.entry.bookkeepingByteCount
+            let own = MemoryLayout<Int>.size + MemoryLayout<[UInt8]>.size
+            let each = Double(bytes) / Double(count) - Double(own)
+            #expect(each <= 96, "\(each) bytes a value at \(count)")
+        }
+    }
+
+    /// Readers, writers and evictions at once, on few keys: every read is a value of its key.
+    @Test(arguments: [UInt64(11), 12])
+    func manyThreadsAtOnce(seed: UInt64) async throws {
+        let cache = controller.keyedCache("tiles", limit: .bytes(30_000)) { (key: Int) in Self.value(key) }
+        let manager = manager
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for thread in 0..<6 {
+                group.addTask {
+                    try await BlockingPool(threads: 1).run {
+                        var generator = SeededGenerator(seed: seed &+ UInt64(thread))
+                        for _ in 0..<3000 {
+                            let key = Int.random(in: 0..<60, using: &generator)
+                            switch Int.random(in: 0..<20, using: &generator) {
+                            case 0: cache.set(Self.value(key), for: key)
+                            case 1: cache.invalidate(for: key)
+                            case 2: try cache.update(for: key) { $0[0] = UInt8(truncatingIfNeeded: key) }
+                            default:
+                                try cache.withValue(for: key) { value in
+                                    #expect(value == Self.value(key), "seed \(seed)")
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<30 { _ = await manager.simulateMemoryWarning(.critical) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(cache.residentByteCount <= .bytes(30_000))
+        _ = await manager.simulateMemoryWarning(.critical)
+        #expect(cache.residentByteCount == .zero)
+        for key in 0..<60 { #expect(try await cache.value(for: key) == Self.value(key)) }
+    }
+}
