@@ -10,7 +10,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     let loader: (@Sendable () throws -> Value)?
     private let spares = Lock<[Slot<Value>]>([])
     /// The thread that is in `set`, `update` or `invalidate`; 0 when there is none.
-    let writer = Atomic<UInt>(0)
+    let writer = Atomic<UInt32>(0)
 
     init(
         name: String,

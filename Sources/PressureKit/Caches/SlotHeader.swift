@@ -9,7 +9,10 @@ package struct SlotHeader: ~Copyable {
     @usableFromInline let word = Atomic<UInt64>(ResidencyWord.unloaded.rawValue)
 
     /// The thread that is loading, restoring or changing the value, to tell a wait from a wait for oneself. 0: nobody.
-    let maker = Atomic<UInt>(0)
+    let maker = Atomic<UInt32>(0)
+
+    /// The ``UseClock`` reading when the value came into memory.
+    let arrival = Atomic<UInt32>(0)
 
     /// The bytes that releasing the value gives back.
     let footprint = Atomic<Int>(0)
@@ -20,9 +23,6 @@ package struct SlotHeader: ~Copyable {
     /// The copy. Belongs to the copier while the word says `copying`, to the maker while it is restoring, to the
     /// writer while it is mutating, and otherwise to nobody.
     var copy = SpillCopy()
-
-    /// The ``UseClock`` reading when the value came into memory.
-    let arrival = Atomic<UInt32>(0)
 }
 
 extension SlotHeader {

@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 import Synchronization
 
@@ -172,7 +173,7 @@ extension ValueEntry {
     }
 }
 
-extension UInt {
+extension UInt32 {
     /// The calling thread, as a number that is never 0.
-    static var currentThread: UInt { UInt(pthread_self()) }
+    static var currentThread: UInt32 { pk_thread_id() }
 }

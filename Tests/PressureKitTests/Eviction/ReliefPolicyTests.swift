@@ -148,18 +148,4 @@ import Testing
         try stage.caches[0].loadIfNeeded()
         #expect(stage.manager.snapshot().refaultRate == 0.75)
     }
-
-    /// What came back too soon is passed over once.
-    @Test func aRefaultedValueHasGrace() async throws {
-        let stage = try Stage(values: 4)
-        _ = await stage.manager.enterBackground()
-        for (number, cache) in stage.caches.enumerated() {
-            cache.entry.statistics.horizon.store(number == 0 ? .max : 0, ordering: .relaxed)
-            _ = UseClock.tick()
-            try cache.loadIfNeeded()
-        }
-        // The first one is the least recently used.
-        _ = await stage.manager.relieve(.bytes(10_000))
-        #expect(stage.caches.map(\.isLoaded) == [true, false, true, true])
-    }
 }
