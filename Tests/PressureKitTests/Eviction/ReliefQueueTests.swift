@@ -85,7 +85,7 @@ import Testing
 
     @Test func preludesAreCalledOnceInOrderEvenIfNothingIsWanted() {
         var queue = ReliefQueue()
-        let calls = Mutex<[Int]>([])
+        let calls = Lock<[Int]>([])
         for number in 0..<2 {
             var request = request(ReliefAmount())
             request.prelude = { calls.withLock { $0.append(number) } }
