@@ -117,18 +117,30 @@ extension ValueEntry {
             throw error
         }
         describe(value, in: slot)
+        let isWanted = putInPlace(value, in: slot) { $0.finishingLoad(stamp: $1, horizon: $2) }
+        if isWanted { controller?.delegate?.resourceDidLoad(PressureResource(entry: self)) }
+        return isWanted
+    }
+
+    /// Ends a load or restore by the step that does. Returns whether the value is in place, pinned once, and the sleepers
+    /// are awake; `false` when the slot was replaced meanwhile, and the value is gone.
+    private func putInPlace(
+        _ value: consuming Value,
+        in slot: Slot<Value>,
+        by finishing: (ResidencyWord, _ stamp: UInt32, _ horizon: UInt32) -> ResidencyWord?
+    ) -> Bool {
+        let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
         unsafe slot.value.initialize(to: value)
-        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+        noteArrival(footprint)
         let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: stamp, horizon: horizon) }) else {
+        guard let step = unsafe slot.header.pointee.apply({ finishing($0, stamp, horizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
-            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
+            noteArrival(-footprint)
             release(slot)
             return false
         }
         unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
-        controller?.delegate?.resourceDidLoad(PressureResource(entry: self))
         return true
     }
 
@@ -153,19 +165,9 @@ extension ValueEntry {
         } catch {
             return try rebuild(slot, loader, after: error)
         }
-        unsafe slot.value.initialize(to: value)
-        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
-        let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: stamp, horizon: horizon) }) else {
-            unsafe slot.value.deinitialize(count: 1)
-            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
-            release(slot)
-            return false
-        }
-        unsafe didArrive(in: slot.base, step.after)
-        unsafe wake(slot.base, after: step.before)
-        controller?.delegate?.resourceDidRestore(PressureResource(entry: self))
-        return true
+        let isWanted = putInPlace(value, in: slot) { $0.finishingRestore(stamp: $1, horizon: $2) }
+        if isWanted { controller?.delegate?.resourceDidRestore(PressureResource(entry: self)) }
+        return isWanted
     }
 
     private func rebuild(
