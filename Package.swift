@@ -2,14 +2,27 @@
 
 import PackageDescription
 
+/// What only those who work on the package ask for; see CONTRIBUTING.md.
+let wantsStrictBuild = Context.environment["PRESSUREKIT_STRICT"] != nil
+let wantsDocumentation = Context.environment["PRESSUREKIT_DOCS"] != nil
+
 /// The language settings of every Swift target, each with the proposal that defines it.
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),  // SE-0335
     .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
     .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
     .strictMemorySafety(),  // SE-0458: every pointer and system call is spelled `unsafe`
 ]
+
+/// The settings of every C target.
+var cSettings: [CSetting] = [.enableWarning("all")]
+
+if wantsStrictBuild {
+    // SE-0480: for our targets and no dependency's.
+    settings.append(.treatAllWarnings(as: .error))
+    cSettings.append(.treatAllWarnings(as: .error))
+}
 
 let package = Package(
     name: "PressureKit",
@@ -39,8 +52,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CLinuxShims"),
-        .target(name: "CAllocationCounter"),
+        .target(name: "CLinuxShims", cSettings: cSettings),
+        .target(name: "CAllocationCounter", cSettings: cSettings),
         .target(
             name: "PressureKit",
             dependencies: [
@@ -77,7 +90,18 @@ let package = Package(
         ),
         .testTarget(
             name: "PressureKitTests",
-            dependencies: ["PressureKit", "PressureKitTesting", "CAllocationCounter", "CLinuxShims"],
+            dependencies: [
+                "PressureKit",
+                "PressureKitTesting",
+                "CAllocationCounter",
+                "CLinuxShims",
+                .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])
+                ),
+            ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
         ),
@@ -89,3 +113,7 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if wantsDocumentation {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"))
+}

@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -108,6 +107,8 @@ int64_t pk_thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIM
 
 void pk_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
+uint32_t pk_thread_identifier(void) { return (uint32_t)gettid(); }
+
 int pk_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int pk_eventfd_signal(int descriptor) { return eventfd_write(descriptor, 1); }
@@ -153,10 +154,4 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
                      size_t second_count) {
     struct iovec parts[2] = {{(void *)first, first_count}, {(void *)second, second_count}};
     return pwritev(descriptor, parts, 2, offset);
-}
-
-uint32_t pk_thread_id(void) {
-    static _Thread_local uint32_t id;
-    if (id == 0) id = (uint32_t)syscall(SYS_gettid);
-    return id;
 }

@@ -63,6 +63,9 @@ int64_t pk_thread_cpu_nanoseconds(void);
 /// Names the calling thread as tools like top(1) show it; at most 15 bytes. Behind _GNU_SOURCE.
 void pk_name_thread(const char *name);
 
+/// The calling thread's number, by `gettid(2)`, which is behind _GNU_SOURCE. Never 0.
+uint32_t pk_thread_identifier(void);
+
 /// `eventfd(2)` with EFD_CLOEXEC | EFD_NONBLOCK.
 int pk_eventfd(void);
 
@@ -99,8 +102,5 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
 /// Continues zlib's CRC-32 over as many leading bytes as carry-less multiplication can take, and returns how many: none
 /// where the processor lacks it. Several times as fast as zlib's own `crc32`, which takes the rest.
 size_t pk_crc32_fold(uint32_t *crc, const void *bytes, size_t count);
-
-/// The kernel's id of the calling thread, which is never 0. One system call for each thread.
-uint32_t pk_thread_id(void);
 
 #endif

@@ -7,25 +7,25 @@ extension CacheEntry {
     func beginCopy(_ slot: UnsafeMutableRawPointer, in file: SegmentFile) -> Bool {
         guard unsafe header(slot).pointee.apply({ $0.beginningCopy() }) != nil else { return false }
         // The word says `copying`: the copy is ours.
-        unsafe header(slot).pointee.copy.begin(in: file)
+        unsafe copy(slot).pointee.begin(in: file)
         return true
     }
 
     /// A chunk is written. Several chunks of one value may be noted by several threads at once.
     func note(_ record: SpillRecord, ofChunk index: Int, in slot: UnsafeMutableRawPointer) {
         // The copy is the copier's; with several chunks, each thread writes an element of its own.
-        if let records = unsafe header(slot).pointee.copy.manyRecords {
+        if let records = unsafe copy(slot).pointee.manyRecords {
             unsafe records[index] = record
         } else {
-            unsafe header(slot).pointee.copy.setOnlyRecord(record)
+            unsafe copy(slot).pointee.setOnlyRecord(record)
         }
     }
 
     /// The copy is written and checked, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
     @discardableResult
     func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool) -> Int {
-        if !succeeded { unsafe header(slot).pointee.copy.release() }
-        let stored = unsafe header(slot).pointee.copy.storedByteCount
+        if !succeeded { unsafe copy(slot).pointee.release() }
+        let stored = unsafe copy(slot).pointee.storedByteCount
         guard let step = unsafe header(slot).pointee.apply({ $0.finishingCopy(succeeded: succeeded) }) else {
             preconditionFailure("finished a copy that was not begun")
         }

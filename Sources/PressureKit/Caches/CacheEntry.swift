@@ -17,6 +17,8 @@ package class CacheEntry: @unchecked Sendable {
     /// Where the frames that this cache may need are counted: at the first manager it belonged to.
     private let ledger = AtomicLazyReference<FrameLedger>()
     private let frames = Atomic<Int>(0)
+    /// How many values it may come to have before it asks for more room in plans.
+    private let room = Atomic<Int>(1)
     /// Measured times and counts.
     package let statistics = CacheStatistics()
 
@@ -26,12 +28,25 @@ package class CacheEntry: @unchecked Sendable {
         self.controller = controller
     }
 
-    deinit { ledger.load()?.add(-frames.load(ordering: .relaxed)) }
+    deinit {
+        ledger.load()?.addEntries(-room.load(ordering: .relaxed))
+        ledger.load()?.add(-frames.load(ordering: .relaxed))
+    }
 
-    /// Counts this cache's frames at a manager, unless they are counted at one already.
+    /// Counts this cache and its frames at a manager, unless they are counted at one already.
     package func join(_ ledger: FrameLedger) {
+        guard self.ledger.load() !== ledger else { return }
+        // One that comes from another manager stays counted here too.
+        ledger.addEntries(room.load(ordering: .relaxed))
         guard self.ledger.load() == nil, self.ledger.storeIfNil(ledger) === ledger else { return }
         ledger.add(frames.load(ordering: .relaxed))
+    }
+
+    /// Has plans make room for `count` values more. Allocates.
+    func reserveRoom(_ count: Int) {
+        room.wrappingAdd(count, ordering: .relaxed)
+        ledger.load()?.addEntries(count)
+        controller?.context?.reserve()
     }
 
     /// Has the spill file make room for the frames of values that came, or with a negative number went.
@@ -61,10 +76,13 @@ package class CacheEntry: @unchecked Sendable {
         unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
     }
 
-    // MARK: For subclasses, which know their slots
+    /// The copy of a slot of this entry.
+    func copy(_ slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<SpillCopy> {
+        // Every slot has one behind its header; whose it is, its word says.
+        unsafe (slot + SlotHeader.copyOffset).assumingMemoryBound(to: SpillCopy.self)
+    }
 
-    /// How many values it may come to have without asking for more room in plans.
-    package var capacity: Int { 1 }
+    // MARK: For subclasses, which know their slots
 
     /// Where the value is; of a cache with many, where the one is that is nearest to memory.
     package var residency: Residency { preconditionFailure("a subclass answers this") }

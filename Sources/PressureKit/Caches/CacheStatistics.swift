@@ -13,6 +13,8 @@ package struct CacheStatistics: ~Copyable, Sendable {
     /// How often the value came back before the relief that took it had expected.
     package let refaults = Atomic<Int>(0)
     /// The horizon of the last relief that took something from this cache, in ticks of the ``UseClock``.
+    ///
+    /// A value that comes back within as many ticks is a refault: the relief had expected to do without it for longer.
     package let horizon = Atomic<UInt32>(0)
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
@@ -25,6 +27,9 @@ package struct CacheStatistics: ~Copyable, Sendable {
 
     /// The moving average of the time to read the value back, if that happened at least once.
     package var restoreTime: Duration? { Self.duration(averageRestore.load(ordering: .relaxed)) }
+
+    /// For how many ticks after its eviction a value's return is a refault.
+    package var refaultHorizon: UInt32 { horizon.load(ordering: .relaxed) }
 
     /// Counts a load.
     package func noteLoad(_ time: Duration) {

@@ -74,7 +74,7 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
 
     /// Puts a value in place of the one for `key`, if any. Readers keep the old one for as long as they use it.
     ///
-    /// In a cache with a loader the value may be dropped like any other, and the loader asked again.
+    /// A value that was set is never dropped, loader or no loader, until it is invalidated: the loader does not make it.
     public func set(_ value: consuming Value, for key: Key) { entry.replace(key, with: value) }
 
     /// Changes the value for `key` in place, or a copy of it while readers hold it. Loads or restores it first.

@@ -23,7 +23,7 @@ extension KeyedEntry {
             word.isClean
             ? .release
             : .forDirty(
-                hasLoader: hasLoader,
+                isReloadable: word.isReloadable,
                 loadTime: statistics.loadTime,
                 restoreTime: statistics.restoreTime,
                 byteCount: unsafe plainByteCount(slot.base),

@@ -25,7 +25,7 @@ extension KeyedEntry {
             let found: Found = guarded(hash).shard.withLock { shard in
                 guard let index = shard.index(of: key, hash) else {
                     guard let given = value.take() else { return .absent }
-                    fill(shard.insert(key, hash).slot, with: given)
+                    put(given, in: shard.insert(key, hash).slot)
                     return .absent
                 }
                 let slot = shard.place(index).slot
@@ -35,13 +35,13 @@ extension KeyedEntry {
                 guard let step = unsafe slot.header.pointee.apply({ $0.retiring() }) else { return .busy }
                 // What is there is in use or being made: those who hold it keep it.
                 if let given = value.take() {
-                    fill(shard.replace(index, hash).slot, with: given)
+                    put(given, in: shard.replace(index, hash).slot)
                 } else {
                     shard.remove(index, hash)
                 }
                 return .fresh(old: slot, before: step.before, after: step.after)
             }
-            if grew { controller?.context?.reserve(Shard.blockSize) }
+            if grew { reserveRoom(Shard.blockSize) }
             switch found {
             case .absent: break
             case .busy:
@@ -57,6 +57,12 @@ extension KeyedEntry {
             }
             return enforceLimit()
         }
+    }
+
+    /// Fills a slot that nobody has found yet, since its shard is locked.
+    private func put(_ value: consuming Value, in slot: Slot<Value>) {
+        fill(slot, with: value)
+        finishMutation(slot, hasValue: true)
     }
 
     /// Changes the value for a key, loading or restoring it first. `body` runs again if the value is replaced by someone
@@ -79,7 +85,7 @@ extension KeyedEntry {
                 guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base,
                     unsafe slot.header.pointee.apply({ $0.retiring() }) != nil
                 else { return false }
-                fill(shard.replace(index, hash).slot, with: value)
+                put(value, in: shard.replace(index, hash).slot)
                 return true
             }
             release(slot)

@@ -81,7 +81,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     @usableFromInline
     func acquireSlowly(_ key: Key) throws -> Slot<Value> {
-        let slot = try acquire(from: { find(key) }, loader: loader(for: key))
+        let slot = try acquire(from: { find(key, begins: $0) }, loader: loader(for: key))
         enforceLimit()
         return slot
     }
@@ -89,7 +89,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// The same without ever blocking the calling thread.
     func acquire(_ key: Key) async throws -> Slot<Value> {
         if let slot = acquireIfResident(key) { return slot }
-        let slot = try await acquireSuspending(from: { find(key) }, loader: loader(for: key))
+        let slot = try await acquireSuspending(
+            from: { self.find(key, begins: $0) },
+            loader: loader(for: key)
+        )
         if let limit, residentBytes.load(ordering: .relaxed) > limit {
             try? await BlockingPool.shared.run { self.enforceLimit() }
         }
@@ -102,19 +105,19 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     }
 
     /// Finds the key's slot, or makes one, and takes this reader's turn there.
-    private func find(_ key: Key) -> (slot: Slot<Value>, turn: Turn?) {
+    private func find(_ key: Key, begins: Bool) -> (slot: Slot<Value>, turn: Turn?) {
         let hash = hash(key)
         let (slot, turn, grew) = guarded(hash).shard.withLock { shard -> (Slot<Value>, Turn?, Bool) in
             if let index = shard.index(of: key, hash) {
                 let slot = shard.place(index).slot
-                return (slot, self.turn(slot), false)
+                return (slot, self.turn(slot, begins: begins), false)
             }
             let grows = shard.isFull
             let slot = shard.insert(key, hash).slot
             unsafe slot.header.pointee.word.store(ResidencyWord.unloaded.rawValue, ordering: .releasing)
-            return (slot, self.turn(slot), grows)
+            return (slot, self.turn(slot, begins: begins), grows)
         }
-        if grew { controller?.context?.reserve(Shard.blockSize) }
+        if grew { reserveRoom(Shard.blockSize) }
         return (slot, turn)
     }
 
@@ -143,10 +146,6 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     // MARK: What the engine and the manager ask
 
-    override var capacity: Int {
-        max(1, shards.reduce(0) { $0 + $1.shard.withLock { unsafe $0.blocks.count * Shard.blockSize } })
-    }
-
     override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
         for index in 0..<shards.count {
             shards[index].shard.withLock { shard in
@@ -167,7 +166,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     override var residency: Residency {
         let words = words
-        return words.contains { $0.isResident } ? .resident : words.contains { $0.phase == .spilled } ? .spilled : .unloaded
+        if words.contains(where: { $0.isResident }) { return .resident }
+        return words.contains { $0.phase == .spilled } ? .spilled : .unloaded
     }
 
     override var footprint: Int { residentBytes.load(ordering: .relaxed) }

@@ -106,11 +106,9 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         }
         let index = unused
         unused += 1
-        unsafe place(index).slot.base.initializeMemory(as: SlotHeader.self, to: SlotHeader())
+        place(index).slot.initialize(home: number << Place.indexBits | index)
         unsafe place(index).slot.header.pointee.word.store(ResidencyWord.retired.rawValue, ordering: .relaxed)
-        unsafe place(index).links.initialize(
-            to: .init(older: Self.none, newer: Self.none, home: number << Place.indexBits | index)
-        )
+        unsafe place(index).links.initialize(to: .init(older: Self.none, newer: Self.none))
         return index
     }
 

@@ -11,8 +11,6 @@ struct KeyedSlot<Key, Value>: @unchecked Sendable {
     struct Links {
         var older: UInt32
         var newer: UInt32
-        /// The slot's own index and, in the high bits, its shard: the same for as long as there is the slot.
-        let home: UInt32
     }
 
     @inlinable static var keyOffset: Int {
@@ -40,14 +38,14 @@ struct KeyedSlot<Key, Value>: @unchecked Sendable {
         unsafe (slot.base + Self.keyOffset).assumingMemoryBound(to: Key.self)
     }
 
-    /// Bits of `home` that are the index: 134 million slots to a shard.
+    /// Bits of the header's `home` that are the slot's index, below those of its shard: 134 million slots to a shard.
     static var indexBits: UInt32 { 27 }
 
     /// The slot's own index.
-    var index: UInt32 { unsafe links.pointee.home & (1 << Self.indexBits - 1) }
+    var index: UInt32 { unsafe slot.header.pointee.home & (1 << Self.indexBits - 1) }
 
     /// The number of the slot's shard.
-    var shard: Int { unsafe Int(links.pointee.home >> Self.indexBits) }
+    var shard: Int { unsafe Int(slot.header.pointee.home >> Self.indexBits) }
 
     /// The place of the links.
     var links: UnsafeMutablePointer<Links> {

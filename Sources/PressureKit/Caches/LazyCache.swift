@@ -9,7 +9,8 @@
 ///
 /// **With a loader**, a value that leaves memory is either written to the spill file or dropped and loaded again,
 /// whichever is measured to be cheaper. **Without a loader** it is never dropped: it is in memory, or in a copy that was
-/// read back and compared before the memory was released.
+/// read back and compared before the memory was released. The same holds for what was ``set(_:)`` or ``update(_:)``d in
+/// a cache with a loader, until it is invalidated: the loader does not make that value.
 ///
 /// **While a value is in use** (inside ``withValue(_:)``, or by a ``Lease``) it is neither moved nor changed. Several
 /// readers may use it at once. A writer does not wait for them: they keep the value they have, and readers that come

@@ -15,9 +15,7 @@ extension LazyEntry {
             }
             switch unsafe slot.header.pointee.state.phase {
             case .resident, .loading, .restoring:
-                let fresh = spareSlot()
-                if let value { fill(fresh, with: value) } else { vacate(fresh) }
-                return put(fresh, inPlaceOf: slot)
+                return put(value, inPlaceOf: slot)
             case .unloaded, .mutating, .releasing, .spilled, .retired:
                 sched_yield()  // An eviction's last step, a few instructions long.
             }
@@ -49,29 +47,32 @@ extension LazyEntry {
         defer { release(slot) }
         var value = unsafe slot.value.pointee
         let result = try body(&value)
-        let fresh = spareSlot()
-        fill(fresh, with: value)
-        put(fresh, inPlaceOf: slot)
+        put(value, inPlaceOf: slot)
         return result
     }
 
     // MARK: Putting another slot in place
 
-    private func put(_ fresh: Slot<Value>, inPlaceOf old: Slot<Value>) {
+    /// Puts a value, or none, into a slot of its own in place of one that is in use.
+    ///
+    /// The new slot is found first, opened last: nobody reads the new value before the old one is out of reach, so no
+    /// reader sees the new one and then the old one again.
+    private func put(_ value: consuming Value?, inPlaceOf old: Slot<Value>) {
+        let hasValue = value != nil
+        let fresh = spareSlot()
+        fill(fresh, with: value)
         unsafe current.store(fresh.base, ordering: .releasing)
-        while true {
-            if let step = unsafe old.header.pointee.apply({ $0.retiring() }) {
-                unsafe wake(old.base, after: step.before)
-                if step.after.isAbandoned { unsafe recycle(old.base) }
-                return
-            }
-            sched_yield()  // An eviction's last step.
-        }
+        let step = retire(old)
+        finishMutation(fresh, hasValue: hasValue)
+        unsafe wake(old.base, after: step.before)
+        if step.after.isAbandoned { unsafe recycle(old.base) }
     }
 
-    private func vacate(_ slot: Slot<Value>) {
-        clear(slot)
-        unsafe slot.header.pointee.word.store(ResidencyWord.unloaded.rawValue, ordering: .releasing)
+    private func retire(_ slot: Slot<Value>) -> (before: ResidencyWord, after: ResidencyWord) {
+        while true {
+            if let step = unsafe slot.header.pointee.apply({ $0.retiring() }) { return step }
+            sched_yield()  // An eviction's last step.
+        }
     }
 
     // MARK: One writer at a time

@@ -35,6 +35,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     func initialize(with value: consuming Value) {
         // The slot is unloaded and has no loader, so nobody is at work on it.
         fill(slot, with: value)
+        finishMutation(slot, hasValue: true)
     }
 
     /// The slot that readers find now.
@@ -55,14 +56,16 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     }
 
     @usableFromInline
-    func acquireSlowly() throws -> Slot<Value> { try acquire(from: { find() }, loader: loader) }
+    func acquireSlowly() throws -> Slot<Value> { try acquire(from: find, loader: loader) }
 
     /// Pins the value without ever blocking the calling thread.
-    func acquire() async throws -> Slot<Value> { try await acquireSuspending(from: { find() }, loader: loader) }
+    func acquire() async throws -> Slot<Value> {
+        try await acquireSuspending(from: { self.find(begins: $0) }, loader: loader)
+    }
 
-    private func find() -> (slot: Slot<Value>, turn: Turn?) {
+    private func find(begins: Bool) -> (slot: Slot<Value>, turn: Turn?) {
         let slot = slot
-        return (slot, turn(slot))
+        return (slot, turn(slot, begins: begins))
     }
 
     /// Pins the value if it is there and nobody is at work on it. Never waits.
@@ -74,7 +77,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     // MARK: Spare slots
 
-    /// A slot for a value that takes another's place. Its word says `retired` until it is filled.
+    /// A slot for a value that takes another's place. Its word says `retired`, or `unloaded` in a new one.
     func spareSlot() -> Slot<Value> { spares.withLock { $0.popLast() } ?? .allocate() }
 
     @usableFromInline

@@ -1,4 +1,5 @@
 import CLinuxShims
+import Glibc
 
 /// Bytes in pages of their own, which go back to the operating system the moment the last copy is released.
 ///
@@ -60,22 +61,25 @@ extension PageBuffer: Hashable {
     /// Whether both hold the same bytes.
     public static func == (left: PageBuffer, right: PageBuffer) -> Bool {
         guard left.pages !== right.pages else { return true }
-        return unsafe left.withUnsafeBytes { left in
-            unsafe right.withUnsafeBytes { unsafe left.elementsEqual($0) }
-        }
+        guard left.count == right.count else { return false }
+        // Both are mapped, and of this length.
+        return unsafe memcmp(left.pages.bytes.baseAddress!, right.pages.bytes.baseAddress!, left.count) == 0
     }
 
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
         unsafe withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 }
 
 extension PageBuffer: Spillable {
+    /// The number of bytes.
     public var spillByteCount: Int { count }
 
     /// Whole pages, as the kernel counts them.
     public var footprint: Int { pages.mappedByteCount }
 
+    /// Passes the bytes where they lie.
     public func withSpillBytes(_ body: (RawSpan) -> Void) { withBytes(body) }
 
     /// - Throws: what `fill` throws.
@@ -84,6 +88,7 @@ extension PageBuffer: Spillable {
         unsafe try fill(pages.bytes)
     }
 
+    /// The bytes are there already.
     public static var spillsInPlace: Bool { true }
 }
 

@@ -27,5 +27,6 @@ extension PressureResource: Hashable {
     /// Whether both name the same cache.
     public static func == (left: PressureResource, right: PressureResource) -> Bool { left.entry === right.entry }
 
+    /// Hashes the identity of the cache.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(entry)) }
 }

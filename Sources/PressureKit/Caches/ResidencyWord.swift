@@ -14,7 +14,7 @@
 /// | `spilled` | no | nobody |
 /// | `retired` | until the last pin goes | readers that were there before it was replaced |
 ///
-/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–28, hits in 29–30, `evicted` in 31, the stamp in 32–63.
+/// Layout: pins in bits 0–18, `evicted` in 19, phase in 20–23, flags in 24–29, hits in 30–31, the stamp in 32–63.
 @usableFromInline
 package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline package var rawValue: UInt64
@@ -27,7 +27,7 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
         case unloaded, loading, resident, mutating, releasing, spilled, restoring, retired
     }
 
-    @usableFromInline static let pinMask: UInt64 = 0xF_FFFF
+    @usableFromInline static let pinMask: UInt64 = 0x7_FFFF
     @usableFromInline static let phaseMask: UInt64 = 0xF << 20
     @usableFromInline static let residentBits: UInt64 = Phase.resident.rawValue << 20
     @usableFromInline static let retiredBits: UInt64 = Phase.retired.rawValue << 20
@@ -37,9 +37,10 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline static let copyingBit: UInt64 = 1 << 25
     private static let holdsValueBit: UInt64 = 1 << 27
     @usableFromInline static let visitedBit: UInt64 = 1 << 28
-    @usableFromInline static let hitMask: UInt64 = 3 << 29
-    @usableFromInline static let oneHit: UInt64 = 1 << 29
-    private static let evictedBit: UInt64 = 1 << 31
+    private static let reloadableBit: UInt64 = 1 << 29
+    @usableFromInline static let hitMask: UInt64 = 3 << 30
+    @usableFromInline static let oneHit: UInt64 = 1 << 30
+    private static let evictedBit: UInt64 = 1 << 19
 
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
@@ -47,10 +48,8 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     /// A spare slot, not in use.
     package static let retired = ResidencyWord(rawValue: retiredBits)
 
-    /// A slot with a value that nobody has read yet.
-    package static func resident(stamp: UInt32) -> ResidencyWord {
-        ResidencyWord(rawValue: residentBits | UInt64(stamp) << 32)
-    }
+    /// A slot that a writer fills before anybody else knows of it.
+    package static let mutating = ResidencyWord(rawValue: Phase.mutating.rawValue << 20)
 }
 
 // MARK: - What a word says
@@ -68,6 +67,10 @@ extension ResidencyWord {
     /// Whether the spill file holds a checked copy of the value as it is now.
     package var isClean: Bool { rawValue & Self.cleanBit != 0 }
 
+    /// Whether the value is as the loader made it, so that the loader can make it again. What was set or changed since
+    /// is not, loader or no loader.
+    package var isReloadable: Bool { rawValue & Self.reloadableBit != 0 }
+
     /// Whether a copy of the value is being written.
     package var isCopying: Bool { rawValue & Self.copyingBit != 0 }
 
@@ -79,7 +82,7 @@ extension ResidencyWord {
 
     /// In how many ticks of the ``UseClock`` the value was used again, as far as reliefs have not forgotten it. Kept
     /// while the value is out of memory.
-    package var hits: UInt8 { UInt8(truncatingIfNeeded: (rawValue & Self.hitMask) >> 29) }
+    package var hits: UInt8 { UInt8(truncatingIfNeeded: (rawValue & Self.hitMask) >> 30) }
 
     /// Out of memory: whether a relief took it. In memory: whether it came back from there too soon, and no relief has
     /// spared it since.
@@ -90,6 +93,9 @@ extension ResidencyWord {
 
     /// Whether a value is in memory that nobody is making, changing or taking away.
     @inlinable package var isResident: Bool { rawValue & Self.phaseMask == Self.residentBits }
+
+    /// Whether there is no value and nobody is making one.
+    package var isAway: Bool { phase == .unloaded || phase == .spilled }
 
     /// Whether nothing holds the value: no pin and no copy in the making.
     package var isIdle: Bool { pins == 0 && !isCopying }
@@ -123,8 +129,11 @@ extension ResidencyWord {
     private func settled(_ phase: Phase, pinned: Bool = false, stamp: UInt32? = nil) -> ResidencyWord {
         var word = with(phase: phase).clearing(Self.waitersBit | Self.visitedBit)
         if pinned { word.rawValue += 1 }
-        if let stamp { word.rawValue = word.rawValue & ~Self.stampMask | UInt64(stamp) << 32 }
-        return word
+        return stamp.map { word.stamped($0) } ?? word
+    }
+
+    private func stamped(_ stamp: UInt32) -> ResidencyWord {
+        ResidencyWord(rawValue: rawValue & ~Self.stampMask | UInt64(stamp) << 32)
     }
 }
 
@@ -159,38 +168,44 @@ extension ResidencyWord {
 // MARK: - Loading and restoring
 
 extension ResidencyWord {
-    /// Nothing → the loader runs.
-    package func beginningLoad() -> ResidencyWord? { phase == .unloaded ? with(phase: .loading) : nil }
-
-    /// In the spill file → it is being read.
-    package func beginningRestore() -> ResidencyWord? { phase == .spilled ? with(phase: .restoring) : nil }
-
-    /// The copy could not be used → the loader runs, in the same slot and with the same sleepers.
-    package func rebuilding() -> ResidencyWord? {
-        phase == .restoring ? with(phase: .loading).clearing(Self.cleanBit) : nil
+    /// Nothing → the loader runs. The stamp tells this load from others in the same slot. A refault if a relief took the
+    /// value no more than `horizon` ticks ago.
+    package func beginningLoad(stamp: UInt32 = 0, horizon: UInt32 = 0) -> ResidencyWord? {
+        phase == .unloaded ? judgingReturn(at: stamp, horizon).with(phase: .loading).stamped(stamp) : nil
     }
 
-    /// The value is made: resident, pinned once for the one who made it. A refault if a relief had taken it no more than
-    /// `horizon` ticks ago.
-    package func finishingLoad(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
-        guard phase == .loading else { return nil }
-        return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp).clearing(Self.cleanBit)
-    }
-
-    /// The value is read back: resident and clean, pinned once for the one who read it. A refault as after a load.
-    package func finishingRestore(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
-        guard phase == .restoring else { return nil }
-        return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp).setting(Self.cleanBit)
+    /// In the spill file → it is being read. A refault as a load is.
+    package func beginningRestore(stamp: UInt32 = 0, horizon: UInt32 = 0) -> ResidencyWord? {
+        phase == .spilled ? judgingReturn(at: stamp, horizon).with(phase: .restoring) : nil
     }
 
     private func judgingReturn(at now: UInt32, _ horizon: UInt32) -> ResidencyWord {
         isMarkedEvicted && now &- stamp > horizon ? clearing(Self.evictedBit) : self
     }
 
-    /// The loader threw: as before, and the next access tries again.
-    package func failingLoad() -> ResidencyWord? { phase == .loading ? settled(.unloaded) : nil }
+    /// The copy could not be used → the loader runs, in the same slot and with the same sleepers. Legal if the loader
+    /// makes the same value; the copy is kept until it has.
+    package func rebuilding() -> ResidencyWord? {
+        phase == .restoring && isReloadable ? with(phase: .loading) : nil
+    }
 
-    /// The copy could not be read and there is no loader: it stays where it is, and the next access tries again.
+    /// The value is made: resident, pinned once for the one who made it.
+    package func finishingLoad(stamp: UInt32) -> ResidencyWord? {
+        guard phase == .loading else { return nil }
+        return settled(.resident, pinned: true, stamp: stamp).clearing(Self.cleanBit).setting(Self.reloadableBit)
+    }
+
+    /// The value is read back: resident and clean, pinned once for the one who read it.
+    package func finishingRestore(stamp: UInt32) -> ResidencyWord? {
+        phase == .restoring ? settled(.resident, pinned: true, stamp: stamp).setting(Self.cleanBit) : nil
+    }
+
+    /// The loader threw: as before, and the next access tries again.
+    package func failingLoad() -> ResidencyWord? {
+        phase == .loading ? settled(isClean ? .spilled : .unloaded) : nil
+    }
+
+    /// The copy could not be read and no loader makes the value: it stays where it is, and the next access tries again.
     package func failingRestore() -> ResidencyWord? { phase == .restoring ? settled(.spilled) : nil }
 }
 
@@ -218,7 +233,8 @@ extension ResidencyWord {
     package func finishingMutation(hasValue: Bool, stamp: UInt32) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
         // What was evicted was another value.
-        return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit | Self.evictedBit)
+        return settled(hasValue ? .resident : .unloaded, stamp: stamp)
+            .clearing(Self.cleanBit | Self.reloadableBit | Self.evictedBit)
     }
 
     /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
@@ -256,20 +272,21 @@ extension ResidencyWord {
     /// The value leaves memory. Legal while nobody holds it and it exists elsewhere: in a clean copy, or, with
     /// `dropping`, in what the loader can make again.
     package func beginningRelease(dropping: Bool) -> ResidencyWord? {
-        phase == .resident && isIdle && (isClean || dropping) ? with(phase: .releasing) : nil
+        phase == .resident && isIdle && (isClean || dropping && isReloadable) ? with(phase: .releasing) : nil
     }
 
     /// The value has left memory: into the copy if there is one, else to the loader. The stamp is that of the eviction
     /// from now on, if there is one.
     package func finishingRelease(stamp: UInt32? = nil) -> ResidencyWord? {
         guard phase == .releasing else { return nil }
-        return settled(isClean ? .spilled : .unloaded, stamp: stamp).setting(Self.evictedBit)
+        let word = settled(isClean ? .spilled : .unloaded, stamp: stamp).setting(Self.evictedBit)
+        return isClean ? word : word.clearing(Self.reloadableBit)
     }
 
     /// A relief has looked at the value and left it where it is: what it remembers of uses fades, its grace is over.
     /// Legal in every phase.
     package func spared(hits: UInt8) -> ResidencyWord {
         let word = phase == .resident ? clearing(Self.evictedBit) : self
-        return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 29)
+        return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 30)
     }
 }

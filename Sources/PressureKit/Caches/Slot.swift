@@ -1,7 +1,7 @@
 public import Synchronization
 
-/// One place for a value: a ``SlotHeader`` with room for the value behind it, in memory that stays a slot until the
-/// cache itself goes.
+/// One place for a value: a ``SlotHeader``, a ``SpillCopy`` and room for the value behind each other, in memory that stays
+/// a slot until the cache itself goes.
 ///
 /// Slots are reused, never freed early, so a reader that looks at a slot which has just been replaced reads a word
 /// that tells it so, not freed memory.
@@ -23,6 +23,11 @@ struct Slot<Value>: @unchecked Sendable {
         unsafe base.assumingMemoryBound(to: SlotHeader.self)
     }
 
+    /// What is known of the copy in the spill file.
+    var copy: UnsafeMutablePointer<SpillCopy> {
+        unsafe (base + SlotHeader.copyOffset).assumingMemoryBound(to: SpillCopy.self)
+    }
+
     /// The place of the value, initialised or not as the word says.
     @inlinable var value: UnsafeMutablePointer<Value> {
         unsafe (base + Self.valueOffset).assumingMemoryBound(to: Value.self)
@@ -30,7 +35,7 @@ struct Slot<Value>: @unchecked Sendable {
 
     @inlinable static var valueOffset: Int {
         let alignment = MemoryLayout<Value>.alignment
-        return (MemoryLayout<SlotHeader>.size + alignment - 1) & ~(alignment - 1)
+        return (SlotHeader.copyOffset + MemoryLayout<SpillCopy>.size + alignment - 1) & ~(alignment - 1)
     }
 
     /// A new slot, unloaded.
@@ -40,14 +45,22 @@ struct Slot<Value>: @unchecked Sendable {
             byteCount: valueOffset + MemoryLayout<Value>.size,
             alignment: max(64, MemoryLayout<Value>.alignment)
         )
-        unsafe base.initializeMemory(as: SlotHeader.self, to: SlotHeader())
-        return unsafe Slot(base: base)
+        let slot = unsafe Slot(base: base)
+        slot.initialize()
+        return slot
+    }
+
+    /// Makes a slot, unloaded, of memory that is none yet.
+    func initialize(home: UInt32 = 0) {
+        unsafe base.initializeMemory(as: SlotHeader.self, to: SlotHeader(home: home))
+        unsafe copy.initialize(to: SpillCopy())
     }
 
     /// Destroys what is in a slot that nobody can reach any more.
     func destroy() {
         let state = unsafe header.pointee.state
         if state.isResident || state.holdsValue { unsafe value.deinitialize(count: 1) }
+        unsafe copy.deinitialize(count: 1)
         unsafe header.deinitialize(count: 1)
     }
 

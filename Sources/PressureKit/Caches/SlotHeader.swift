@@ -1,8 +1,8 @@
 public import Synchronization
 
-/// What a cache slot is besides its value: the state word, who works on it, and the copy in the spill file.
+/// What anybody may look at in a cache slot at any time: the state word, who works on it, and how large it is.
 ///
-/// Fields that are not atomic belong to whoever the word says owns the slot.
+/// All of it is atomic. The copy and the value lie behind it in the slot, not in it: they have one owner at a time.
 @usableFromInline
 package struct SlotHeader: ~Copyable {
     /// The raw value of the ``ResidencyWord``.
@@ -11,8 +11,10 @@ package struct SlotHeader: ~Copyable {
     /// The thread that is loading, restoring or changing the value, to tell a wait from a wait for oneself. 0: nobody.
     let maker = Atomic<UInt32>(0)
 
-    /// The ``UseClock`` reading when the value came into memory.
-    let arrival = Atomic<UInt32>(0)
+    /// The slot's own place among those of a cache with many; 0 elsewhere. The same for as long as there is the slot.
+    let home: UInt32
+
+    init(home: UInt32 = 0) { self.home = home }
 
     /// The bytes that releasing the value gives back.
     let footprint = Atomic<Int>(0)
@@ -20,9 +22,12 @@ package struct SlotHeader: ~Copyable {
     /// The bytes that a copy of the value has to hold.
     let plainByteCount = Atomic<Int>(0)
 
-    /// The copy. Belongs to the copier while the word says `copying`, to the maker while it is restoring, to the
-    /// writer while it is mutating, and otherwise to nobody.
-    var copy = SpillCopy()
+    /// Where in a slot the ``SpillCopy`` is. It belongs to the copier while the word says `copying`, to the maker while it
+    /// is loading or restoring, to the writer while it is mutating, and otherwise to nobody.
+    @inlinable static var copyOffset: Int {
+        let alignment = MemoryLayout<SpillCopy>.alignment
+        return (MemoryLayout<SlotHeader>.size + alignment - 1) & ~(alignment - 1)
+    }
 }
 
 extension SlotHeader {

@@ -3,20 +3,27 @@
 /// Room for the records is made when the value is loaded or set, so that writing the copy under pressure allocates
 /// nothing. A value of one chunk, as most are, keeps its record in place: 32 bytes in all.
 @safe
+@usableFromInline
 package struct SpillCopy: @unchecked Sendable {
     // Sendable and safe: the array is allocated by `reserve`, freed by `free`, and the whole struct has one owner at a
     // time, as SlotHeader says.
-    @safe private enum Records {
-        case none
-        case one(SpillRecord?)
-        case many(UnsafeMutablePointer<SpillRecord?>, count: UInt32)
-    }
-
-    private var records = Records.none
+    /// The one chunk's record; or, with a plain length of 0, which no chunk has, what there is room for: `unit` chunks, in
+    /// an array at the address `generation` if they are more than one. `nil` when there is room for none.
+    private var room: SpillRecord?
     /// The file that holds the chunks.
     package private(set) var file: SegmentFile?
 
     package init() {}
+
+    private static func room(for count: Int, at address: UInt) -> SpillRecord {
+        SpillRecord(
+            generation: UInt64(address),
+            unit: UInt32(count),
+            storedLength: 0,
+            plainLength: 0,
+            codec: .stored
+        )
+    }
 
     /// Makes room for the copy of a value of `byteCount` bytes, in place of what was there.
     package mutating func reserve(byteCount: Int) {
@@ -26,21 +33,18 @@ package struct SpillCopy: @unchecked Sendable {
         free()
         switch count {
         case 0: break
-        case 1: records = .one(nil)
+        case 1: room = Self.room(for: 1, at: 0)
         default:
             let array = UnsafeMutablePointer<SpillRecord?>.allocate(capacity: count)
             unsafe array.initialize(repeating: nil, count: count)
-            unsafe records = .many(array, count: UInt32(count))
+            room = Self.room(for: count, at: UInt(bitPattern: array))
         }
     }
 
     /// How many chunks the copy has, written or not.
     package var chunkCount: Int {
-        switch records {
-        case .none: 0
-        case .one: 1
-        case .many(_, let count): Int(count)
-        }
+        guard let room else { return 0 }
+        return room.plainLength == 0 ? Int(room.unit) : 1
     }
 
     /// Starts a new copy, in `file`.
@@ -48,19 +52,19 @@ package struct SpillCopy: @unchecked Sendable {
 
     /// Where the records go of a value with several chunks, which several workers write at once; `nil` for one chunk.
     package var manyRecords: UnsafeMutablePointer<SpillRecord?>? {
-        if case .many(let array, _) = records { unsafe array } else { nil }
+        guard let room, room.plainLength == 0, room.unit > 1 else { return nil }
+        // Put there by `reserve`.
+        return unsafe UnsafeMutablePointer(bitPattern: UInt(room.generation))
     }
 
     /// Notes the record of the one chunk.
-    package mutating func setOnlyRecord(_ record: SpillRecord) { records = .one(record) }
+    package mutating func setOnlyRecord(_ record: SpillRecord) { room = record }
 
     /// The record of a chunk, if it is written.
     package func record(_ index: Int) -> SpillRecord? {
-        switch records {
-        case .none: nil
-        case .one(let record): record
-        case .many(let array, _): unsafe array[index]
-        }
+        if let array = unsafe manyRecords { return unsafe array[index] }
+        guard let room, room.plainLength > 0 else { return nil }
+        return room
     }
 
     /// The bytes the copy takes in the file.
@@ -76,7 +80,7 @@ package struct SpillCopy: @unchecked Sendable {
         for index in 0..<chunkCount {
             guard let record = record(index) else { continue }
             file.release(record)
-            if let array = unsafe manyRecords { unsafe array[index] = nil } else { records = .one(nil) }
+            if let array = unsafe manyRecords { unsafe array[index] = nil } else { room = Self.room(for: 1, at: 0) }
         }
         self.file = nil
     }
@@ -85,6 +89,6 @@ package struct SpillCopy: @unchecked Sendable {
     package mutating func free() {
         release()
         unsafe manyRecords?.deallocate()
-        records = .none
+        room = nil
     }
 }

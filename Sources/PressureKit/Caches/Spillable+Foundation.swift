@@ -3,8 +3,10 @@ public import FoundationEssentials
 
 /// `Data` spills its bytes.
 extension Data: Spillable {
+    /// The number of bytes.
     public var spillByteCount: Int { count }
 
+    /// Passes the bytes where they lie.
     public func withSpillBytes(_ body: (RawSpan) -> Void) { body(bytes) }
 
     /// - Throws: what `fill` throws.
@@ -13,6 +15,7 @@ extension Data: Spillable {
         unsafe try withUnsafeMutableBytes { unsafe try fill($0) }
     }
 
+    /// The bytes are there already.
     public static var spillsInPlace: Bool { true }
 }
 
@@ -36,8 +39,10 @@ public struct Coded<Value: Codable & Sendable>: Spillable {
         statedFootprint = footprint?.bytes
     }
 
+    /// The length of the encoding, which is made to find out; zero for a value that cannot be encoded.
     public var spillByteCount: Int { encoded?.count ?? 0 }
 
+    /// What was stated, else the length of the encoding.
     public var footprint: Int { statedFootprint ?? spillByteCount }
 
     /// A value that cannot be encoded, such as a not-a-number, stays in memory.

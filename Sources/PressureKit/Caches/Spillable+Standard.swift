@@ -23,9 +23,14 @@ extension Bool: SpillableElement {}
 
 /// Arrays spill the memory of their elements.
 extension Array: Spillable where Element: SpillableElement {
+    /// The elements with the padding between them.
     public var spillByteCount: Int { count * MemoryLayout<Element>.stride }
 
-    public func withSpillBytes(_ body: (RawSpan) -> Void) { unsafe body(span.bytes) }
+    /// Passes the elements where they lie.
+    public func withSpillBytes(_ body: (RawSpan) -> Void) {
+        // Whole strides, where the span of a single padded element ends before its padding; valid for the call.
+        unsafe withUnsafeBytes { unsafe body($0.bytes) }
+    }
 
     /// - Throws: what `fill` throws.
     public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
@@ -37,13 +42,16 @@ extension Array: Spillable where Element: SpillableElement {
         }
     }
 
+    /// The bytes are there already.
     public static var spillsInPlace: Bool { true }
 }
 
 /// Strings spill their UTF-8.
 extension String: Spillable {
+    /// The length in UTF-8.
     public var spillByteCount: Int { utf8.count }
 
+    /// Passes the UTF-8 where it lies.
     public func withSpillBytes(_ body: (RawSpan) -> Void) { unsafe body(utf8.span.bytes) }
 
     /// - Throws: what `fill` throws.
@@ -55,5 +63,6 @@ extension String: Spillable {
         }
     }
 
+    /// The bytes are there already.
     public static var spillsInPlace: Bool { true }
 }

@@ -46,7 +46,9 @@ public protocol Spillable: Sendable {
 }
 
 extension Spillable {
+    /// The length of the bytes: right for a value that is little more than those.
     public var footprint: Int { spillByteCount }
 
+    /// Assumes that the bytes have to be made.
     public static var spillsInPlace: Bool { false }
 }

@@ -10,57 +10,76 @@ extension ValueEntry {
         case pinned
         /// It is this reader's turn to make the value.
         case load, restore
-        /// Somebody else is at work.
-        case wait
+        /// It would be, but it did not want to begin.
+        case away
+        /// Somebody else is at work: the word while they are.
+        case wait(ResidencyWord)
     }
+
+    /// Finds the slot that readers find now, which may be another one after a wait, and takes a turn there; it begins to
+    /// make the value only if it is told to.
+    typealias Finding = (_ begins: Bool) -> (slot: Slot<Value>, turn: Turn?)
 
     /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
-    func turn(_ slot: Slot<Value>) -> Turn? {
+    func turn(_ slot: Slot<Value>, begins: Bool) -> Turn? {
         if slot.pin() { return .pinned }
-        if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil { return .load }
-        if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
-        if unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil { return .wait }
-        return nil  // It has just changed, or been replaced: look again.
+        if begins {
+            let (now, horizon) = (UseClock.tick(), statistics.refaultHorizon)
+            if unsafe slot.header.pointee.apply({ $0.beginningLoad(stamp: now, horizon: horizon) }) != nil {
+                return .load
+            }
+            if unsafe slot.header.pointee.apply({ $0.beginningRestore(stamp: now, horizon: horizon) }) != nil {
+                return .restore
+            }
+        } else if unsafe slot.header.pointee.state.isAway {
+            return .away
+        }
+        return unsafe slot.header.pointee.apply({ $0.awaiting() }).map { .wait($0.after) }
     }
 
-    /// Pins a value, making it or waiting for it. Blocks.
-    ///
-    /// - Parameters:
-    ///   - find: finds the slot that readers find now, which may be another one after a wait, and takes this reader's
-    ///     turn there.
-    ///   - loader: makes the value; `nil` if nothing can.
-    func acquire(
-        from find: () -> (slot: Slot<Value>, turn: Turn?),
-        loader: (() throws -> Value)?
-    ) throws -> Slot<Value> {
+    /// Pins a value, making it, with `loader` if there is one, or waiting for it. Blocks.
+    func acquire(from find: Finding, loader: (() throws -> Value)?) throws -> Slot<Value> {
         while true {
-            let (slot, turn) = find()
+            let (slot, turn) = find(true)
             switch turn {
             case .pinned: return slot
             case .load: if try load(slot, loader) { return slot }
             case .restore: if try restore(slot, loader) { return slot }
-            case .wait:
+            case .wait(let word):
                 try refuseToWaitForMyself(slot)
-                try follow(ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
-            case nil: sched_yield()
+                try follow(ParkingLot.park(on: slot.address) { slot.isStill(word) })
+            case .away, nil: sched_yield()
             }
         }
     }
 
     /// The same without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
+    ///
+    /// It is also begun there: a load that had begun and waited for a thread might wait for loaders that hold them all
+    /// and read this very cache.
     func acquireSuspending(
-        from find: () -> (slot: Slot<Value>, turn: Turn?),
+        from find: @escaping @Sendable (_ begins: Bool) -> (slot: Slot<Value>, turn: Turn?),
         loader: (@Sendable () throws -> Value)?
     ) async throws -> Slot<Value> {
         while true {
-            let (slot, turn) = find()
+            let (slot, turn) = find(false)
             switch turn {
             case .pinned: return slot
-            case .load: if try await BlockingPool.shared.run({ try self.load(slot, loader) }) { return slot }
-            case .restore: if try await BlockingPool.shared.run({ try self.restore(slot, loader) }) { return slot }
-            case .wait:
+            case .load, .restore: preconditionFailure("began what it was not to begin")
+            case .away:
+                let made = try await BlockingPool.shared.run { () throws -> Slot<Value>? in
+                    let (slot, turn) = find(true)
+                    return switch turn {
+                    case .pinned: slot
+                    case .load: try self.load(slot, loader) ? slot : nil
+                    case .restore: try self.restore(slot, loader) ? slot : nil
+                    case .wait, .away, nil: nil
+                    }
+                }
+                if let made { return made }
+            case .wait(let word):
                 try refuseToWaitForMyself(slot)
-                try follow(await ParkingLot.park(on: slot.address) { unsafe slot.header.pointee.state.hasWaiters })
+                try follow(await ParkingLot.park(on: slot.address) { slot.isStill(word) })
             case nil: await Task.yield()
             }
         }
@@ -89,25 +108,25 @@ extension ValueEntry {
             statistics.noteLoad(SystemClock().now() - start)
         } catch {
             statistics.failures.wrappingAdd(1, ordering: .relaxed)
-            if let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) {
-                unsafe wake(slot.base, after: step.before, outcome: .failed(error))
-                unsafe didDrop(slot.base)
-            } else {
+            guard let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) else {
                 release(slot)
+                return false
             }
+            unsafe wake(slot.base, after: step.before, outcome: .failed(error))
+            unsafe didDrop(slot.base)
             throw error
         }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
         noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
-        let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: stamp, horizon: horizon) }) else {
+        let stamp = UseClock.tick()
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: stamp) }) else {
             unsafe slot.value.deinitialize(count: 1)
             noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
-        unsafe didArrive(in: slot.base, step.after)
+        if step.after.isMarkedEvicted { statistics.refaults.wrappingAdd(1, ordering: .relaxed) }
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidLoad(PressureResource(entry: self))
         return true
@@ -128,7 +147,7 @@ extension ValueEntry {
             let start = SystemClock().now()
             let plainByteCount = unsafe slot.header.pointee.plainByteCount.load(ordering: .relaxed)
             value = try working(in: slot) {
-                unsafe try slot.header.pointee.copy.restore(Value.self, plainByteCount: plainByteCount)
+                unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
             }
             statistics.noteRestore(SystemClock().now() - start, byteCount: plainByteCount)
         } catch {
@@ -136,14 +155,14 @@ extension ValueEntry {
         }
         unsafe slot.value.initialize(to: value)
         noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
-        let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: stamp, horizon: horizon) }) else {
+        let stamp = UseClock.tick()
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: stamp) }) else {
             unsafe slot.value.deinitialize(count: 1)
             noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
-        unsafe didArrive(in: slot.base, step.after)
+        if step.after.isMarkedEvicted { statistics.refaults.wrappingAdd(1, ordering: .relaxed) }
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidRestore(PressureResource(entry: self))
         return true
@@ -154,26 +173,30 @@ extension ValueEntry {
         _ loader: (() throws -> Value)?,
         after error: any Error
     ) throws -> Bool {
-        let error = (error as? SpillFailure)?.pressureError(path: unsafe path(of: slot.base)) ?? error
+        let error = (error as? SpillFailure)?.pressureError() ?? error
+        let failure = (error as? PressureError)?.at(path: unsafe path(of: slot.base))
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
-        if let failure = error as? PressureError { controller?.context?.note(failure) }
-        guard loader != nil else {
-            if let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) {
-                unsafe wake(slot.base, after: step.before, outcome: .failed(error))
-            } else {
-                release(slot)
-            }
-            throw error
-        }
-        guard unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil else {
+        if let failure { controller?.context?.note(failure) }
+        if unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil { return try load(slot, loader) }
+        guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
             release(slot)
             return false
         }
-        return try load(slot, loader)
+        unsafe wake(slot.base, after: step.before, outcome: .failed(failure ?? error))
+        throw failure ?? error
+    }
+}
+
+extension Slot {
+    /// Whether whoever was at work when `word` was read still is. A keyed cache gives a slot to another key when a load
+    /// has failed: waiting for that one's load would bring the wrong error.
+    fileprivate func isStill(_ word: ResidencyWord) -> Bool {
+        let now = unsafe header.pointee.state
+        return now.hasWaiters && now.stamp == word.stamp
     }
 }
 
 extension UInt32 {
     /// The calling thread, as a number that is never 0.
-    static var currentThread: UInt32 { pk_thread_id() }
+    static var currentThread: UInt32 { pk_thread_identifier() }
 }

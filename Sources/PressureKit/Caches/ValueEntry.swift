@@ -7,14 +7,13 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     // MARK: Filling slots
 
-    /// Puts a value into a slot that nobody else can touch and makes it resident, whatever its word was.
-    func fill(_ slot: Slot<Value>, with value: consuming Value) {
+    /// Puts a value, or none, into a slot that nobody else works on, and leaves it `mutating`: who finds it there waits.
+    func fill(_ slot: Slot<Value>, with value: consuming Value?) {
+        unsafe slot.header.pointee.word.store(ResidencyWord.mutating.rawValue, ordering: .relaxed)
+        guard let value else { return clear(slot) }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
         noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
-        let word = ResidencyWord.resident(stamp: UseClock.tick())
-        unsafe didArrive(in: slot.base, word)
-        unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
     }
 
     /// Notes the size of a new value and makes room for its copy, so that spilling it will allocate nothing.
@@ -22,9 +21,9 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         unsafe slot.header.pointee.footprint.store(value.footprint, ordering: .relaxed)
         let plainByteCount = value.spillByteCount
         unsafe slot.header.pointee.plainByteCount.store(plainByteCount, ordering: .relaxed)
-        let before = unsafe slot.header.pointee.copy.chunkCount
-        unsafe slot.header.pointee.copy.reserve(byteCount: plainByteCount)
-        reserveFrames(unsafe slot.header.pointee.copy.chunkCount - before)
+        let before = unsafe slot.copy.pointee.chunkCount
+        unsafe slot.copy.pointee.reserve(byteCount: plainByteCount)
+        reserveFrames(unsafe slot.copy.pointee.chunkCount - before)
     }
 
     /// Changes a value in a slot that this thread has made its own.
@@ -58,20 +57,20 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         }
     }
 
-    private func finishMutation(_ slot: Slot<Value>, hasValue: Bool) {
+    /// Ends a change: the slot is read again.
+    func finishMutation(_ slot: Slot<Value>, hasValue: Bool) {
         guard
             let step = unsafe slot.header.pointee.apply({
                 $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick())
             })
         else { preconditionFailure("finished a change that was not begun") }
-        unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
     }
 
     /// Forgets the copy and the size of a value that is gone.
     func clear(_ slot: Slot<Value>) {
-        reserveFrames(unsafe -slot.header.pointee.copy.chunkCount)
-        unsafe slot.header.pointee.copy.free()
+        reserveFrames(unsafe -slot.copy.pointee.chunkCount)
+        unsafe slot.copy.pointee.free()
         unsafe slot.header.pointee.footprint.store(0, ordering: .relaxed)
         unsafe slot.header.pointee.plainByteCount.store(0, ordering: .relaxed)
     }

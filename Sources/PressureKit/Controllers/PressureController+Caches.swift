@@ -64,7 +64,7 @@ extension PressureController {
         loader: (@Sendable (Key) throws -> Value)?
     ) -> KeyedCache<Key, Value> {
         let entry = state.withLock { state in
-            let name = Self.unique(name, among: state.entries)
+            let name = Self.take(name, from: &state.names)
             let entry = KeyedEntry<Key, Value>(name: name, controller: self, limit: limit, loader: loader)
             state.entries.append(entry)
             return entry
@@ -80,7 +80,7 @@ extension PressureController {
     ) -> LazyCache<Value> {
         let entry = state.withLock { state in
             let entry = LazyEntry<Value>(
-                name: Self.unique(name, among: state.entries),
+                name: Self.take(name, from: &state.names),
                 controller: self,
                 loader: loader
             )
@@ -93,10 +93,11 @@ extension PressureController {
         return LazyCache(entry: entry)
     }
 
-    private static func unique(_ name: String, among entries: [CacheEntry]) -> String {
-        guard entries.contains(where: { $0.name == name }) else { return name }
+    /// The name, or with a number behind it if it is taken; taken from now on.
+    private static func take(_ name: String, from names: inout Set<String>) -> String {
+        if names.insert(name).inserted { return name }
         var number = 2
-        while entries.contains(where: { $0.name == "\(name)#\(number)" }) { number += 1 }
+        while !names.insert("\(name)#\(number)").inserted { number += 1 }
         return "\(name)#\(number)"
     }
 
@@ -109,5 +110,11 @@ extension PressureController {
     /// Takes a keyed cache out of the tree, as ``removeCache(_:)`` does.
     public func removeCache<Key, Value>(_ cache: KeyedCache<Key, Value>) { remove(cache.entry) }
 
-    private func remove(_ entry: CacheEntry) { state.withLock { $0.entries.removeAll { $0 === entry } } }
+    private func remove(_ entry: CacheEntry) {
+        state.withLock { state in
+            guard let index = state.entries.firstIndex(where: { $0 === entry }) else { return }
+            state.entries.remove(at: index)
+            state.names.remove(entry.name)
+        }
+    }
 }

@@ -35,18 +35,22 @@ extension PressureController {
     public func removeFromParent() {
         guard parent != nil else { return }
         delegate?.willMove(toParent: nil)
-        let wasRemoved = Self.hierarchy.withLock { _ in
+        // Returned out of the lock: this may be the last reference to the parent and all its caches.
+        let parent = Self.hierarchy.withLock { _ in
             let parent = state.withLock { state in
                 defer { state.parent = nil }
                 return state.parent
             }
             parent?.state.withLock { state in state.children.removeAll { $0 === self } }
-            return parent != nil
+            return parent
         }
-        if wasRemoved { delegate?.didMove(toParent: nil) }
+        if parent != nil { delegate?.didMove(toParent: nil) }
     }
 
     private func checkAdding(_ child: PressureController) throws(PressureError) {
+        guard child.state.withLock({ $0.context }) == nil else {
+            throw .hierarchyInconsistency("A manager's root cannot be a child. Add its children instead.", path: path)
+        }
         guard !child.identifier.isEmpty, !child.identifier.contains("/") else {
             throw .invalidIdentifier(child.identifier)
         }

@@ -49,14 +49,13 @@ extension CacheEntry {
         guard footprint > 0 else { return }
         guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
-        let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
-        let plainBytes = unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
+        let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
         let way: Candidate.Way =
             word.isClean
             ? .release
             : .forDirty(
-                hasLoader: hasLoader,
+                isReloadable: word.isReloadable,
                 loadTime: statistics.loadTime,
                 restoreTime: .nanoseconds(Int64(restoreCost)),
                 byteCount: plainBytes,
@@ -71,7 +70,7 @@ extension CacheEntry {
             way: way,
             isVisible: isVisible,
             depth: depth,
-            arrival: arrival,
+            arrival: UInt32(truncatingIfNeeded: storage.candidateCount),
             hits: word.hits,
             hasRefaulted: word.isMarkedEvicted,
             restoreCost: restoreCost,

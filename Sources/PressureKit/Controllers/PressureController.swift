@@ -19,6 +19,8 @@ public final class PressureController: Sendable {
         weak var delegate: (any PressureControllerDelegate)?
         var children: [PressureController] = []
         var entries: [CacheEntry] = []
+        /// The names of `entries`.
+        var names: Set<String> = []
         var isVisible = false
         var forwardsAppearance = true
         /// Set at a manager's root only.

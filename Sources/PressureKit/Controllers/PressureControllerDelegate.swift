@@ -51,15 +51,36 @@ public protocol PressureControllerDelegate: AnyObject, Sendable {
 }
 
 extension PressureControllerDelegate {
+    /// Does nothing.
     public func didReceiveMemoryWarning(_ warning: MemoryWarning) {}
+
+    /// Does nothing.
     public func resourceDidLoad(_ resource: PressureResource) {}
+
+    /// Does nothing.
     public func resourceWillEvict(_ resource: PressureResource) {}
+
+    /// Does nothing.
     public func resourceDidEvict(_ resource: PressureResource) {}
+
+    /// Does nothing.
     public func resourceDidRestore(_ resource: PressureResource) {}
+
+    /// Does nothing.
     public func willAppear() {}
+
+    /// Does nothing.
     public func didAppear() {}
+
+    /// Does nothing.
     public func willDisappear() {}
+
+    /// Does nothing.
     public func didDisappear() {}
+
+    /// Does nothing.
     public func willMove(toParent parent: PressureController?) {}
+
+    /// Does nothing.
     public func didMove(toParent parent: PressureController?) {}
 }

@@ -15,7 +15,8 @@ package struct Candidate: Sendable {
     package var footprint: Int
     /// The ``UseClock`` reading of its last use.
     package var stamp: UInt32
-    /// The ``UseClock`` reading when it came into memory.
+    /// Its place in the order of arrival, as far as its cache keeps one: of keyed values in each shard, of caches the
+    /// order in which they were registered.
     package var arrival: UInt32
     /// Nanoseconds to read it back from its copy.
     package var restoreCost: Float
@@ -71,22 +72,22 @@ extension Candidate {
     package func age(at now: UInt32) -> UInt32 { now &- stamp }
 
     /// Nanoseconds that its next reader waits if it leaves. A copy is preferred to the loader once there is one; before,
-    /// ``Way/forDirty(hasLoader:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
+    /// ``Way/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
     package var returnCost: Float { way == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
 }
 
 extension Candidate.Way {
     /// Whether a dirty value is better loaded again than written and read back.
     ///
-    /// A value without a loader is always written. One whose loader has never been timed is written too.
+    /// A value that no loader makes is always written. One whose loader has never been timed is written too.
     package static func forDirty(
-        hasLoader: Bool,
+        isReloadable: Bool,
         loadTime: Duration?,
         restoreTime: Duration?,
         byteCount: Int,
         canSpill: Bool
     ) -> Candidate.Way {
-        guard hasLoader else { return .spill }
+        guard isReloadable else { return .spill }
         guard canSpill else { return .drop }
         guard let loadTime else { return .spill }
         let restore = restoreTime ?? .nanoseconds(Int64(CostEstimate.restore(byteCount: byteCount)))

@@ -112,9 +112,9 @@ extension SegmentFile {
     fileprivate func rehearse(_ encoder: ChunkEncoder, _ decoder: ChunkDecoder) throws(PressureError) {
         do throws(SpillFailure) {
             try rehearse(with: encoder, decoder)
-        } catch where !error.isDiskFull {
-            throw error.pressureError()
-        } catch {}
+        } catch {
+            guard error.isDiskFull else { throw error.pressureError() }
+        }
     }
 }
 
@@ -160,6 +160,7 @@ extension CopyCrew.Tools {
         with encoder: ChunkEncoder
     ) -> SpillFailure? {
         let byteCount = unsafe entry.plainByteCount(slot)
+        let isReloadable = unsafe entry.header(slot).pointee.state.isReloadable
         var failure: SpillFailure? = .valueNotPassed
         unsafe entry.withSpillBytes(slot) { span in
             guard span.byteCount == byteCount else { return }
@@ -174,7 +175,7 @@ extension CopyCrew.Tools {
                             UnsafeRawBufferPointer(rebasing: bytes[range]),
                             with: encoder,
                             compress: compression,
-                            verify: !entry.hasLoader
+                            verify: !isReloadable
                         )
                         unsafe entry.note(record, ofChunk: chunk, in: slot)
                     } catch {

@@ -82,7 +82,7 @@ struct CopyJob {
             push(victim)
             return
         }
-        // Now that nobody changes it: it may have been replaced since it was listed.
+        // The value may have changed since it was listed; now that it is being copied, nobody changes it.
         unsafe storage.outcomes[victim].plainBytes = entry.plainByteCount(place.slot)
         let chunks = unsafe SegmentFile.chunkCount(forByteCount: storage.outcomes[victim].plainBytes)
         // One unit at least, since an empty value is asked for its bytes too.

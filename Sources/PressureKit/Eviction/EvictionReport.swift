@@ -101,6 +101,8 @@ public struct EvictionReport: Sendable {
     public var duration = Duration.zero
     /// The same by phase.
     public var phases = Phases()
+    /// Whether the monitor asked for it, so that it learns from it when to ask again.
+    package var isMonitored = false
     /// Heap allocations on the relief's threads from planning to the last release, where a probe counts them.
     package var allocations: Int?
     /// What left memory, in the order in which it went.

@@ -4,7 +4,7 @@ package struct PlanMoment: Hashable, Sendable {
     package var now: UInt32
     /// For how many ticks the plan looks ahead: as many as are likely to pass before the next relief.
     package var horizon: UInt32
-    /// The ``Candidate/arrival`` at which the last plan's hand stopped, for policies that have one.
+    /// The ``Candidate/arrival`` of what the last plan's hand comes to next, for policies that have one.
     package var hand: UInt32
     /// Whether hits fade with this plan: once for each time that as many values came in as there are.
     package var fades: Bool

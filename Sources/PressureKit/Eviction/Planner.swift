@@ -29,7 +29,7 @@ package enum Planner {
     package struct Plan: Sendable {
         /// How many choices are the victims.
         package var count = 0
-        /// The victim with the highest rank.
+        /// The candidate with the highest rank that the plan came to.
         package var last: Candidate?
         /// What is to be expected of it.
         package var prediction = PlanPrediction()
@@ -56,6 +56,8 @@ package enum Planner {
         if let goal, !policy.takesEverything {
             let (count, need) = unsafe select(all, candidates, goal: goal)
             plan.count = count
+            // Before it is replaced: this is how far the policy's order was followed.
+            if need > 0 { plan.last = unsafe candidates[Int(all[count - 1].index)] }
             unsafe replaceLast(all, candidates, chosen: count, need: need, moment)
         }
         let victims = unsafe UnsafeMutableBufferPointer(rebasing: all[..<plan.count])
@@ -94,7 +96,7 @@ package enum Planner {
             let depth = 0x7FFF - UInt64(min(victim.depth, 0x7FFF))
             unsafe victims[index].rank = (victim.way == .spill ? 1 << 63 : 0) | depth << 48 | choice.rank
         }
-        if let last { plan.last = unsafe candidates[Int(last.index)] }
+        if let last, plan.last == nil { plan.last = unsafe candidates[Int(last.index)] }
     }
 
     // MARK: Choosing
@@ -179,8 +181,8 @@ package enum Planner {
         return a < c ? a : max(b, c)
     }
 
-    /// Puts in place of the last victim the candidate of its class that is cheapest to lose and still covers the need,
-    /// of equals the smallest, so that a small shortage does not cost a large value.
+    /// Puts in place of the last victim the smaller candidate of its class that is cheapest to lose and still covers the
+    /// need, of equals the smallest, so that a small shortage does not cost a large value. None that is dearer.
     ///
     /// Not simply the smallest, which may be the one that is used most: where many small reliefs end with it, readers
     /// waited up to seven times as long in simulations.
@@ -200,7 +202,8 @@ package enum Planner {
         var bestCost = CostAware.expectedCost(victim, at: moment)
         for index in chosen..<choices.count {
             let candidate = unsafe candidates[Int(choices[index].index)]
-            guard candidate.evictionClass == victim.evictionClass, candidate.footprint >= need else { continue }
+            let fits = candidate.footprint >= need && candidate.footprint < victim.footprint
+            guard fits, candidate.evictionClass == victim.evictionClass else { continue }
             let cost = CostAware.expectedCost(candidate, at: moment)
             guard cost < bestCost || (cost == bestCost && candidate.footprint < bestBytes) else { continue }
             best = index

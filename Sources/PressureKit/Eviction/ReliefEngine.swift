@@ -88,9 +88,11 @@ final class ReliefEngine: Sendable {
     /// Writes one value's copy on the calling thread, outside any relief: how a cache keeps to its own limit. Blocks;
     /// allocates. Returns whether the value has a copy now.
     func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
-        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder()),
-            unsafe entry.beginCopy(slot, in: file)
-        else { return false }
+        guard unsafe entry.beginCopy(slot, in: file) else { return false }
+        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder()) else {
+            unsafe entry.finishCopy(slot, succeeded: false)
+            return false
+        }
         let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
         let failure = unsafe crew.copy(0..<chunks, of: entry, slot, with: encoder)
         unsafe entry.finishCopy(slot, succeeded: failure == nil)
@@ -98,7 +100,8 @@ final class ReliefEngine: Sendable {
         let now = clock.now()
         backoff.withLock { backoff in
             if let failure {
-                backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
+                // A value that cannot be encoded says nothing about the disk.
+                if failure != .valueNotPassed { backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now) }
             } else {
                 backoff.noteSuccess()
             }
@@ -107,6 +110,9 @@ final class ReliefEngine: Sendable {
     }
 
     private static let keptEncoders = 2
+
+    /// How many caches there is room for in plans, growth in hand aside.
+    var reservedEntries: Int { storage.withLock { $0.wanted } }
 
     /// The process's resident bytes now.
     func residentBytes() -> Int { footprint.residentBytes() }
@@ -145,7 +151,9 @@ final class ReliefEngine: Sendable {
 
     /// Begins a relief.
     func begin() -> Progress {
-        guard let taken = storage.withLock({ $0.idle.take() }) else { preconditionFailure("a relief was begun while another was running") }
+        guard let taken = storage.withLock({ $0.idle.take() }) else {
+            preconditionFailure("a relief was begun while another was running")
+        }
         return Progress(storage: taken, residentBefore: residentBytes())
     }
 
@@ -157,7 +165,7 @@ final class ReliefEngine: Sendable {
         let storage = progress.storage
         let base = storage.candidateCount
         storage.clearSkips()
-        let canSpill = backoff.withLock { $0.allowsWriting(at: start) }
+        let canSpill = self.canSpill
         PressureController.hierarchy.withLock { _ in
             root.collect(into: storage, canSpill: canSpill, depth: 0)
         }
@@ -186,9 +194,11 @@ final class ReliefEngine: Sendable {
 
         spill(&progress, choices: firstSpill..<(base + chosen), deadline: amount.deadline)
         progress.phases.spill += clock.now() - released
-        // Everything was tried, or nothing went: what is left is in use or cannot be written.
+        // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
+        // suspended, what can be made again may go without; and after a deadline, another wish may have more time.
         let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
-        progress.isExhausted = !isLate && (goal == nil || progress.freed == freedBefore)
+        let isTried = canSpill == self.canSpill && (goal == nil || progress.freed == freedBefore)
+        progress.isExhausted = isTried && !isLate
         progress.allocations += probe() - allocationsBefore
     }
 
@@ -258,7 +268,8 @@ final class ReliefEngine: Sendable {
         }
         let stored = unsafe entry.finishCopy(place.slot, succeeded: outcome.failure == nil)
         if let failure = outcome.failure {
-            noteFailure(failure)
+            // A value that cannot be encoded says nothing about the disk.
+            if failure != .valueNotPassed { noteFailure(failure) }
             entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
             skip(victim, storage, .spillFailed)
             return
@@ -328,14 +339,21 @@ final class ReliefEngine: Sendable {
     /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared.
     private func remember(_ progress: Progress) {
         guard let last = progress.last, let moment = progress.moment else { return }
-        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment)) }
+        let hand = policy.hand(afterTaking: last, at: moment)
         let storage = progress.storage
-        for index in 0..<storage.candidateCount where unsafe storage.outcomes[index].order == 0 {
+        var passed: UInt32 = 0
+        for index in 0..<storage.candidateCount {
+            guard unsafe storage.outcomes[index].order == 0 else {
+                if unsafe storage.candidates[index].arrival < hand { passed += 1 }
+                continue
+            }
             let place = unsafe storage.places[index]
             let hits = unsafe policy.hits(afterSparing: storage.candidates[index], last: last, at: moment)
             // Retained by the storage.
             unsafe place.entry.takeUnretainedValue().wasSpared(place.slot, hits: hits)
         }
+        // Places are those of what is in memory, so what was taken before the hand has made room.
+        history.withLock { $0.note(hand: hand - min(passed, hand)) }
     }
 
     /// Trimming walks every arena (4–5 ms for 59 MB, measured), which less than this is not worth; WebKit and systemd

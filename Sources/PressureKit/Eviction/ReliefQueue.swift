@@ -11,6 +11,8 @@ package struct ReliefQueue: Sendable {
         package var amount: ReliefAmount
         /// The level of a warning that is due now.
         package var warning: PressureLevel?
+        /// Whether the monitor is among those who asked.
+        package var isMonitored = false
         /// What is to be called now.
         package var preludes: [@Sendable () -> Void] = []
     }
@@ -42,6 +44,7 @@ package struct ReliefQueue: Sendable {
         let level = request.cause.levelAfter
         var merged = target ?? Target(cause: request.cause, amount: request.amount)
         merged.amount = merged.amount.merged(with: request.amount)
+        if request.isMonitored { merged.isMonitored = true }
         if level > merged.cause.levelAfter { merged.cause = request.cause }
         if request.warns, level > warned { merged.warning = max(level, merged.warning ?? .normal) }
         if let prelude = request.prelude { merged.preludes.append(prelude) }

@@ -6,6 +6,8 @@ package struct ReliefRequest: Sendable {
     package var amount: ReliefAmount
     /// Whether delegates and controllers get a memory warning first.
     package var warns: Bool
+    /// Whether the monitor asks.
+    package var isMonitored: Bool
     /// Called on the relief thread before anything else.
     package var prelude: (@Sendable () -> Void)?
     /// Called once with the report, on the relief thread.
@@ -16,12 +18,14 @@ package struct ReliefRequest: Sendable {
         cause: PressureCause,
         amount: ReliefAmount,
         warns: Bool,
+        isMonitored: Bool = false,
         prelude: (@Sendable () -> Void)? = nil,
         reply: (@Sendable (EvictionReport) -> Void)? = nil
     ) {
         self.cause = cause
         self.amount = amount
         self.warns = warns
+        self.isMonitored = isMonitored
         self.prelude = prelude
         self.reply = reply
     }

@@ -11,8 +11,6 @@ final class ManagerContext: Sendable {
     let events = EventHub()
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
-    private let entryCount = Atomic<Int>(0)
-
     private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
 
     /// Told of every report before anybody else: how the monitor learns what came back.
@@ -36,12 +34,12 @@ final class ManagerContext: Sendable {
     /// Makes room for a cache in plans and in the spill file.
     func adopt(_ entry: CacheEntry) {
         entry.join(ledger)
-        reserve(entry.capacity)
+        engine.reserve(entries: ledger.entries)
     }
 
-    /// Makes room in plans for `count` values more.
-    func reserve(_ count: Int) {
-        engine.reserve(entries: entryCount.wrappingAdd(count, ordering: .relaxed).newValue)
+    /// Makes room in plans for what caches have come to hold.
+    func reserve() {
+        engine.reserve(entries: ledger.entries)
     }
 
     /// Tells of a failure that reached no reader, or one reader only.

@@ -115,6 +115,7 @@ final class EventHub: Sendable {
     private struct Subscriber { weak var mailbox: Mailbox? }
 
     private let subscribers = Lock<[Subscriber]>([])
+    private let isFinished = Atomic<Bool>(false)
 
     deinit { finish() }
 
@@ -124,6 +125,8 @@ final class EventHub: Sendable {
             subscribers.removeAll { $0.mailbox == nil }
             subscribers.append(Subscriber(mailbox: mailbox))
         }
+        // After the end, or at the same time as it: nothing more will come.
+        if isFinished.load(ordering: .sequentiallyConsistent) { mailbox.finish() }
         return PressureEvents(mailbox: mailbox)
     }
 
@@ -136,6 +139,7 @@ final class EventHub: Sendable {
 
     /// Ends all subscriptions.
     func finish() {
+        isFinished.store(true, ordering: .sequentiallyConsistent)
         let subscribers = subscribers.withLock { $0 }
         for subscriber in subscribers { subscriber.mailbox?.finish() }
     }

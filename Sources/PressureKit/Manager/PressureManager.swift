@@ -26,7 +26,8 @@ public final class PressureManager: Sendable {
     private let relief: ReliefThread
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
-    private let visibleBefore = Lock<[CacheEntry]>([])
+    private let visibleBefore = Lock<[WeakEntry]>([])
+    private let isShutDown = Atomic<Bool>(false)
 
     /// Creates a manager. Blocks briefly on the file system.
     ///
@@ -87,8 +88,10 @@ public final class PressureManager: Sendable {
     /// Suspends; the watching is done on a thread of the library's own. Returning is no failure: the manager can be run
     /// again, and its caches can be used on.
     ///
-    /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable` when watching cannot begin.
+    /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable` when watching cannot begin, `shutDown`
+    ///   after ``shutdown()``.
     public func run() async throws {
+        guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
         try monitor.start()
         defer { monitor.stop() }
         await waitForShutdown()
@@ -98,6 +101,7 @@ public final class PressureManager: Sendable {
     ///
     /// Suspends until then. Caches can still be read and written.
     public func shutdown() async {
+        isShutDown.store(true, ordering: .sequentiallyConsistent)
         monitor.stop()
         relief.stop()
         let relief = relief
@@ -130,6 +134,9 @@ public final class PressureManager: Sendable {
     public func relieve(_ bytes: ByteCount) async -> EvictionReport {
         await perform(ReliefRequest(cause: cause(.request, "relieve"), amount: .bytes(bytes.bytes), warns: false))
     }
+
+    /// Whether a relief is wanted or running.
+    package var isRelieving: Bool { relief.isActive }
 
     /// How many callers wait for the relief that is running.
     package var pendingReplies: Int { relief.pendingReplies }
@@ -168,7 +175,11 @@ public final class PressureManager: Sendable {
             var visible: [CacheEntry] = []
             root.collectVisible(into: &visible)
             visible.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
-            visibleBefore.withLock { $0 = visible }
+            let remembered = visible.map(WeakEntry.init)
+            visibleBefore.withLock { before in
+                // A second call finds in memory only what came back after the first.
+                before = remembered + before.filter { old in !visible.contains { $0 === old.entry } }
+            }
             delegate?.managerDidEnterBackground()
         }
         return await perform(
@@ -198,7 +209,7 @@ public final class PressureManager: Sendable {
         )
         let entries = visibleBefore.withLock { entries in
             defer { entries = [] }
-            return entries
+            return entries.compactMap(\.entry)
         }
         var report = await RestoreReport(bringingBack: entries)
         report.duration = context.clock.now() - start

@@ -17,8 +17,15 @@ public protocol PressureManagerDelegate: AnyObject, Sendable {
 }
 
 extension PressureManagerDelegate {
+    /// Does nothing.
     public func managerDidReceiveMemoryWarning(_ warning: MemoryWarning) {}
+
+    /// Does nothing.
     public func managerDidChangeLevel(_ cause: PressureCause) {}
+
+    /// Does nothing.
     public func managerDidEnterBackground() {}
+
+    /// Does nothing.
     public func managerWillEnterForeground() {}
 }

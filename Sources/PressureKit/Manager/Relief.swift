@@ -16,6 +16,7 @@ struct Relief: Sendable {
         while true {
             report.cause = target.cause
             report.goal = target.amount.statedGoal
+            report.isMonitored = target.isMonitored
             isRelief = isRelief || target.warning != nil || !target.amount.isNothing
             notify(target, &progress)
             if !progress.hasReached(target.amount) {

@@ -17,6 +17,7 @@ extension ReliefRequest {
             cause: decision.cause,
             amount: amount ?? ReliefAmount(),
             warns: decision.relief != nil,
+            isMonitored: true,
             prelude: prelude
         )
     }
@@ -37,9 +38,8 @@ extension ReliefAmount {
 extension PressureMonitor {
     /// Learns from a relief: what came back, and what it cost.
     func note(_ report: EvictionReport) {
-        let isPressure = [.memoryInfo, .cgroup, .stall].contains(report.cause.origin)
         noteRelief(
-            at: isPressure ? report.cause.levelAfter : .normal,
+            at: report.isMonitored ? report.cause.levelAfter : .normal,
             duration: report.duration,
             returned: max(.zero, report.returned)
         )

@@ -4,6 +4,8 @@
 final class ReliefThread: Sendable {
     private struct State {
         var queue = ReliefQueue()
+        /// Also after its target was reached, while the report is told.
+        var isRunning = false
         var isStopped = false
         var isEnded = false
     }
@@ -33,6 +35,9 @@ final class ReliefThread: Sendable {
         if !isAccepted { request.reply?(EvictionReport(cause: request.cause)) }
     }
 
+    /// Whether a relief is wanted or running.
+    var isActive: Bool { state.withLock { $0.queue.isActive || $0.isRunning } }
+
     /// How many callers wait for the relief that is running.
     var pendingReplies: Int { state.withLock { $0.queue.replyCount } }
 
@@ -42,11 +47,21 @@ final class ReliefThread: Sendable {
     /// Waits until the thread has ended. Blocks; never on the relief thread itself.
     func waitUntilEnded() { state.wait { $0.isEnded ? () : nil } }
 
+    /// Sleeps until there is something to do; `false` when there will be nothing any more.
+    private static func waitForWork(_ state: ConditionLock<State>) -> Bool {
+        state.wait { state in
+            guard state.queue.isActive else { return state.isStopped ? false : nil }
+            state.isRunning = true
+            return true
+        }
+    }
+
     private static func work(_ state: ConditionLock<State>, _ relief: Relief) {
-        while state.wait({ $0.queue.isActive ? true : $0.isStopped ? false : nil }) {
+        while waitForWork(state) {
             relief.run { isReached in
                 state.withLock { $0.queue.next(isReached: isReached) }
             }
+            state.withLock { $0.isRunning = false }
         }
         state.withLock { $0.isEnded = true }
     }

@@ -4,7 +4,9 @@ extension RestoreReport {
     /// Brings values back into memory, the first ones first, on the threads of the ``BlockingPool``.
     init(bringingBack entries: [CacheEntry]) async {
         await withTaskGroup(of: (CacheEntry, (any Error)?).self) { group in
-            for entry in entries {
+            var waiting = entries[...]
+            func bringBackNext() {
+                guard let entry = waiting.popFirst() else { return }
                 group.addTask {
                     do {
                         try await BlockingPool.shared.run { try entry.bringBack() }
@@ -14,7 +16,10 @@ extension RestoreReport {
                     }
                 }
             }
+            // A few at a time, so that the order holds and other readers get their turn.
+            for _ in 0..<Self.concurrency { bringBackNext() }
             for await (entry, error) in group {
+                bringBackNext()
                 guard let error else {
                     restored.append(PressureResource(entry: entry))
                     bytes.bytes += entry.footprint
@@ -25,6 +30,14 @@ extension RestoreReport {
             }
         }
     }
+
+    /// As many as keep two cores and a disk busy.
+    private static let concurrency = 3
+}
+
+/// A cache that is remembered, not kept.
+struct WeakEntry: Sendable {
+    weak let entry: CacheEntry?
 }
 
 extension PressureController {

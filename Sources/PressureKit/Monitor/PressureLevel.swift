@@ -7,6 +7,7 @@ public enum PressureLevel: Int, Sendable, Comparable, CaseIterable, CustomString
     /// Memory is about to run out: give up everything that is not in use.
     case critical = 2
 
+    /// Whether `left` is the milder one.
     public static func < (left: PressureLevel, right: PressureLevel) -> Bool { left.rawValue < right.rawValue }
 
     /// `"normal"`, `"warning"` or `"critical"`.

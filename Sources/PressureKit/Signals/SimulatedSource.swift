@@ -29,7 +29,9 @@ public final class SimulatedSource: Sendable {
 
     /// Demands a level, until the next call. Does not block.
     ///
-    /// - Parameter bytes: How much should be freed for it; `nil` leaves that to the eviction policy.
+    /// - Parameters:
+    ///   - level: What to demand; `normal` demands nothing.
+    ///   - bytes: How much should be freed for it; `nil` leaves that to the eviction policy.
     public func set(_ level: PressureLevel, freeing bytes: ByteCount? = nil) {
         set(.demand(level, freeing: bytes))
     }

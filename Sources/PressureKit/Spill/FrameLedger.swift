@@ -7,9 +7,16 @@ package final class FrameLedger: Sendable {
     private let file: SegmentFile
     private let count = Atomic<Int>(0)
     private let reserved = Atomic<Int>(0)
+    private let entryCount = Atomic<Int>(0)
 
     /// A ledger with nothing counted.
     package init(file: SegmentFile) { self.file = file }
+
+    /// How many values there may be, of all that were counted and not discounted.
+    package var entries: Int { entryCount.load(ordering: .relaxed) }
+
+    /// Counts values more, or with a negative number fewer.
+    package func addEntries(_ count: Int) { entryCount.wrappingAdd(count, ordering: .relaxed) }
 
     /// Counts `frames` more, or with a negative number fewer. Makes room for twice as many when there is none left.
     package func add(_ frames: Int) {

@@ -27,6 +27,7 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     /// A number of gibibytes (1,024 mebibytes each).
     public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(bytes: count << 30) }
 
+    /// Whether `left` is fewer bytes.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
     /// The sum of two quantities.

@@ -80,3 +80,12 @@ extension PressureError {
         )
     }
 }
+
+// The manager.
+extension PressureError {
+    /// A manager is asked to run after it was shut down.
+    static let shutDown = PressureError(
+        code: .shutDown,
+        message: "The manager has been shut down. Create another one to watch memory again."
+    )
+}

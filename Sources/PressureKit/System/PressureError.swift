@@ -7,8 +7,9 @@ public struct PressureError: Error, Hashable, Sendable {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case damagedCopy, diskFull, duplicateIdentifier, hierarchyInconsistency
-            case invalidConfiguration, noValue, recursiveAccess, restoreFailed, shutDown, signalUnavailable, spillDirectoryInMemory
-            case spillDirectoryUnusable, spillFailed, threadUnavailable, valueTooLarge
+            case invalidConfiguration, noValue, recursiveAccess, restoreFailed, shutDown
+            case signalUnavailable, spillDirectoryInMemory, spillDirectoryUnusable, spillFailed
+            case threadUnavailable, valueTooLarge
         }
 
         private let kind: Kind

@@ -6,8 +6,9 @@ struct TraceKeys: Sendable {
     let numbers: [Int]
     /// How many different keys there are.
     let distinct: Int
+    private let hasKeys: Bool
 
-    /// Numbers the keys; empty lines and comments (`#`) are left out. At least one key is needed.
+    /// Numbers the keys; empty lines and comments (`#`) are left out. Without any key there is one, 0.
     init(lines: some Sequence<Substring>) {
         var known: [Substring: Int] = [:]
         var numbers: [Int] = []
@@ -16,7 +17,8 @@ struct TraceKeys: Sendable {
             known[line] = number
             numbers.append(number)
         }
-        self.numbers = numbers.isEmpty ? [0] : numbers
+        hasKeys = !numbers.isEmpty
+        self.numbers = hasKeys ? numbers : [0]
         distinct = max(known.count, 1)
     }
 
@@ -24,13 +26,15 @@ struct TraceKeys: Sendable {
     ///
     /// - Throws: ``ContentError`` when the file has no text or no keys.
     init(path: String) throws(ContentError) {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
+        else {
             throw ContentError(
-                description: "The trace \(path) is not a readable text file; unpack it first (gunzip) if it is compressed."
+                description:
+                    "The trace \(path) is not a readable text file; unpack it first (gunzip) if it is compressed."
             )
         }
         self.init(lines: text.split(whereSeparator: \.isNewline))
-        guard numbers.count > 1 else { throw ContentError(description: "The trace \(path) has no keys.") }
+        guard hasKeys else { throw ContentError(description: "The trace \(path) has no keys.") }
     }
 }
 

@@ -78,7 +78,11 @@ extension MutableRawSpan {
             return offset + 8
         }
         for index in 0..<max(end - offset, 0) {
-            storeBytes(of: UInt8(truncatingIfNeeded: word >> (8 * UInt64(index))), toByteOffset: offset + index, as: UInt8.self)
+            storeBytes(
+                of: UInt8(truncatingIfNeeded: word >> (8 * UInt64(index))),
+                toByteOffset: offset + index,
+                as: UInt8.self
+            )
         }
         return end
     }

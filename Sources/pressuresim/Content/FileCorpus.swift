@@ -109,10 +109,12 @@ struct FileCorpus: Sendable {
     /// Adds the regular, readable files below a directory; symbolic links are not followed.
     private static func collect(_ directory: String, into files: inout [File]) {
         let keys: [URLResourceKey] = [.isRegularFileKey, .fileSizeKey]
-        guard let walk = FileManager.default.enumerator(
-            at: URL(fileURLWithPath: directory).resolvingSymlinksInPath(),
-            includingPropertiesForKeys: keys
-        ) else { return }
+        guard
+            let walk = FileManager.default.enumerator(
+                at: URL(fileURLWithPath: directory).resolvingSymlinksInPath(),
+                includingPropertiesForKeys: keys
+            )
+        else { return }
         for case let url as URL in walk {
             guard files.count < fileLimit else { return }
             guard let values = try? url.resourceValues(forKeys: Set(keys)), values.isRegularFile == true,

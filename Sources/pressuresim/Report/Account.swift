@@ -111,7 +111,8 @@ struct Account {
         func percent(_ figure: Figure) -> String { figures[figure].map { " (\(Quantities.percent($0)))" } ?? "" }
         var lines = [
             "claimed \(bytes(.claimed)), returned \(bytes(.returned))\(percent(.returnedOverClaimed))"
-                + (figures[.rssFall].map { ", VmRSS fell by \(Quantities.bytes($0))\(percent(.rssFallOverClaimed))" } ?? ""),
+                + (figures[.rssFall].map { ", VmRSS fell by \(Quantities.bytes($0))\(percent(.rssFallOverClaimed))" }
+                    ?? "")
         ]
         if let ratio = figures[.compressionRatio] {
             lines.append(
@@ -123,14 +124,16 @@ struct Account {
         if let rate = figures[.evictRate] { rates.append("eviction \(Quantities.rate(rate))") }
         if let rate = figures[.restoreRate] { rates.append("restore \(Quantities.rate(rate)) a reader") }
         if !rates.isEmpty { lines.append(rates.joined(separator: ", ")) }
-        lines.append("resident \(bytes(.rssStart)) at the start, \(bytes(.rssPeak)) at most, \(bytes(.rssEnd)) at the end")
+        lines.append(
+            "resident \(bytes(.rssStart)) at the start, \(bytes(.rssPeak)) at most, \(bytes(.rssEnd)) at the end"
+        )
         return lines
     }
 
     private var problems: [String] {
         let losses = record.tally.losses.map { "LOST \($0.path): \($0.reason)" }
-        let failures = record.reliefs.flatMap(\.failures) + record.restoreFailures
-        let all = losses + failures + (record.interruption.map { [$0] } ?? [])
+        let failures = record.tally.complaints + record.reliefs.flatMap(\.failures) + record.restoreFailures
+        let all = losses + failures
         let told = all.prefix(Self.fewest).map(style.bad)
         return all.count > told.count ? told + ["and \(all.count - told.count) more"] : told
     }
@@ -156,9 +159,12 @@ struct Account {
         let verified = Quantities.count(record.verifiedAtEnd, "value")
         let broken = outcomes.count { !$0.holds }
         let text = "\(verified) compared byte for byte with the source at the end: lost = \(Quantities.count(lost))."
-        let rest = outcomes.isEmpty ? "" : broken == 0
-            ? " All \(outcomes.count) expectations hold."
-            : " \(Quantities.count(broken, "expectation")) of \(outcomes.count) failed."
+        let rest =
+            outcomes.isEmpty
+            ? ""
+            : broken == 0
+                ? " All \(outcomes.count) expectations hold."
+                : " \(Quantities.count(broken, "expectation")) of \(outcomes.count) failed."
         return lost == 0 && broken == 0 ? style.good(text + rest) : style.bad(text + rest)
     }
 }

@@ -12,7 +12,7 @@ final class Progress: Sendable {
     }
 
     private let isTerminal: Bool
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let done = Atomic<Int>(0)
     private let total = Atomic<Int>(0)
 

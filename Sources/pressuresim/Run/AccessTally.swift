@@ -6,8 +6,10 @@ struct AccessTally: Sendable {
     var restoredBytes = 0
     /// Accesses that threw what the scenario's own loaders threw on purpose.
     var loaderFailures = 0
-    /// Accesses that threw anything else, with what the first few said.
+    /// Accesses that threw anything else.
     var failures = 0
+    /// What the first few of those said.
+    var complaints: [String] = []
     /// Values whose bytes were wrong, or gone for good.
     var losses: [Loss] = []
     /// Values compared with their source.
@@ -20,16 +22,27 @@ struct AccessTally: Sendable {
         var reason: String
     }
 
+    private static let complaintLimit = 4
+
+    /// Counts an access that failed.
+    mutating func fail(_ path: String, _ error: any Error) {
+        failures += 1
+        if complaints.count < Self.complaintLimit { complaints.append("\(path): \(error)") }
+    }
+
+    /// Counts an access that gave a value of so many bytes.
     mutating func record(_ outcome: AccessOutcome, nanoseconds: Int64, bytes: Int) {
         latencies[outcome, default: Latencies()].record(nanoseconds: nanoseconds)
         if outcome == .restore { restoredBytes += bytes }
     }
 
+    /// Adds what another thread saw.
     mutating func add(_ other: AccessTally) {
         for (outcome, latencies) in other.latencies { self.latencies[outcome, default: Latencies()].add(latencies) }
         restoredBytes += other.restoredBytes
         loaderFailures += other.loaderFailures
         failures += other.failures
+        complaints = Array((complaints + other.complaints).prefix(Self.complaintLimit))
         losses += other.losses
         verified += other.verified
     }

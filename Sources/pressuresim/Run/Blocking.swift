@@ -1,6 +1,5 @@
 import Dispatch
 import PressureKit
-import Synchronization
 
 /// Bridges between tasks and threads that may block. The cooperative pool never waits for a scenario.
 enum Blocking {
@@ -47,7 +46,7 @@ enum Blocking {
     }
 
     private final class Box<Value: Sendable>: Sendable {
-        private let value = Mutex<Value?>(nil)
+        private let value = Lock<Value?>(nil)
 
         func put(_ value: Value) { self.value.withLock { $0 = value } }
 

@@ -8,7 +8,7 @@ final class MemoryFill: Sendable {
     /// Never go below this much available memory, whatever the scenario asks for.
     static let floor = ByteCount.mebibytes(192)
 
-    private let buffers = Mutex<[PageBuffer]>([])
+    private let buffers = Lock<[PageBuffer]>([])
     private let peak = Atomic<Int>(0)
 
     /// The most that was held at once.

@@ -9,9 +9,9 @@ final class Player: Sendable {
     let fill = MemoryFill()
     let progress: Progress
     /// Caches by the path of their controller.
-    private let shelves: [String: [any SimulatedCache]]
+    let shelves: [String: [any SimulatedCache]]
     /// By the path they have in the scenario.
-    private let traces: [String: TraceKeys]
+    let traces: [String: TraceKeys]
 
     /// - Throws: ``ContentError`` when a trace is not to be had.
     init(
@@ -73,7 +73,14 @@ final class Player: Sendable {
         let duration = log.elapsed - start
         log.change { record in
             record.steps.append(
-                .init(number: number, title: step.title, start: start, duration: duration, outcome: outcome, relief: nil)
+                .init(
+                    number: number,
+                    title: step.title,
+                    start: start,
+                    duration: duration,
+                    outcome: outcome,
+                    relief: nil
+                )
             )
         }
     }
@@ -121,105 +128,6 @@ final class Player: Sendable {
     func noteSpillFile() {
         guard let size = manager.snapshot().spillFile else { return }
         log.change { $0.spillFilePeak = max($0.spillFilePeak, size) }
-    }
-
-    // MARK: Accesses
-
-    private func access(_ spec: AccessSpec, stream: UInt64) throws -> String {
-        let caches = world.caches(spec.of.value)
-        let count = spec.count ?? caches.count
-        let sequence = sequence(spec, population: caches.count, stream: stream)
-        let total = AccessTotal()
-        try Blocking.parallel(spec.threads) { [progress] thread in
-            // Every thread walks the whole sequence and takes its share, so the accesses are the same however many.
-            var sequence = sequence
-            var tally = AccessTally()
-            for turn in 0..<count {
-                let index = sequence.next()
-                guard turn % spec.threads == thread else { continue }
-                caches[index].access(&tally)
-                progress.advance(to: turn, of: count)
-            }
-            total.add(tally)
-        }
-        return finish(total.tally)
-    }
-
-    private func update(_ spec: AccessSpec, stream: UInt64) -> String {
-        let caches = world.caches(spec.of.value).filter { !$0.hasLoader }
-        var sequence = sequence(spec, population: caches.count, stream: stream)
-        var tally = AccessTally()
-        let count = spec.count ?? caches.count
-        for turn in 0..<count {
-            caches[sequence.next()].update(&tally)
-            progress.advance(to: turn, of: count)
-        }
-        _ = finish(tally)
-        return "\(Quantities.count(count, "change"))"
-    }
-
-    private func browse(_ spec: AccessSpec, stream: UInt64) -> String {
-        let controllers = world.controllers(spec.of.value)
-        var sequence = sequence(spec, population: controllers.count, stream: stream)
-        var shown = controllers.filter(\.isVisible)
-        var tally = AccessTally()
-        let count = spec.count ?? controllers.count
-        for turn in 0..<count {
-            let next = controllers[sequence.next()]
-            if !next.isVisible { next.appear() }
-            for cache in shelves[next.path] ?? [] { cache.access(&tally) }
-            for old in shown where old !== next { old.disappear() }
-            shown = [next]
-            progress.advance(to: turn, of: count)
-        }
-        return finish(tally)
-    }
-
-    /// Reads every value back and compares it with its source.
-    func verifyAll() throws -> AccessTally {
-        let total = AccessTotal()
-        let caches = world.caches
-        world.loadersAct.isSet = false
-        defer { world.loadersAct.isSet = true }
-        try Blocking.parallel(2) { [progress] thread in
-            var tally = AccessTally()
-            for (index, cache) in caches.enumerated() where index % 2 == thread {
-                cache.verify(&tally)
-                progress.advance(to: index, of: caches.count)
-            }
-            total.add(tally)
-        }
-        let tally = total.tally
-        log.change { $0.tally.add(tally) }
-        return tally
-    }
-
-    private func verify() throws -> String {
-        let tally = try verifyAll()
-        let lost = tally.losses.isEmpty ? "" : ", \(Quantities.count(tally.losses.count)) LOST"
-        return "\(Quantities.count(tally.verified, "value")) compared byte for byte\(lost)"
-    }
-
-    private func sequence(_ spec: AccessSpec, population: Int, stream: UInt64) -> AccessSequence {
-        var trace: TraceKeys?
-        if case .trace(let file) = spec.pattern { trace = traces[file] }
-        return AccessSequence(
-            spec.pattern,
-            population: population,
-            seed: scenario.seed,
-            stream: stream,
-            trace: trace
-        )
-    }
-
-    private func finish(_ tally: AccessTally) -> String {
-        log.change { $0.tally.add(tally) }
-        let kinds = AccessOutcome.allCases.compactMap { outcome -> String? in
-            guard let count = tally.latencies[outcome]?.count, count > 0 else { return nil }
-            return Quantities.count(count, outcome.rawValue)
-        }
-        let failed = tally.loaderFailures + tally.failures
-        return (kinds + (failed > 0 ? ["\(Quantities.count(failed)) failed"] : [])).joined(separator: ", ")
     }
 
     // MARK: The rest

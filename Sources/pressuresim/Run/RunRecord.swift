@@ -1,5 +1,4 @@
 import PressureKit
-import Synchronization
 
 /// Everything that was measured while a scenario was played: the facts behind the account, the figures and the JSON.
 struct RunRecord: Sendable {
@@ -29,7 +28,6 @@ struct RunRecord: Sendable {
     var restoreFailures: [String] = []
     var values = 0
     var valueBytes = 0
-    var caches = 0
     var residentAtStart = ByteCount.zero
     var residentAtEnd = ByteCount.zero
     var residentPeak = ByteCount.zero
@@ -41,8 +39,6 @@ struct RunRecord: Sendable {
     var verifiedAtEnd = 0
     /// How long it took.
     var verification = Duration.zero
-    /// Why the timeline was left early; nil when it was played to its end.
-    var interruption: String?
 
     /// All reliefs, in the order in which they ended.
     var reliefs: [ReliefRecord] { steps.compactMap(\.relief) }
@@ -55,10 +51,10 @@ struct RunRecord: Sendable {
 
 /// A record that several threads write to.
 final class RunLog: Sendable {
-    private let record: Mutex<RunRecord>
-    private let start = Mutex<MonotonicInstant>(SystemClock().now())
+    private let record: Lock<RunRecord>
+    private let start = Lock<MonotonicInstant>(SystemClock().now())
 
-    init(scenario: Scenario, file: String) { record = Mutex(RunRecord(scenario: scenario, file: file)) }
+    init(scenario: Scenario, file: String) { record = Lock(RunRecord(scenario: scenario, file: file)) }
 
     /// What was recorded so far.
     var current: RunRecord { record.withLock { $0 } }

@@ -1,8 +1,8 @@
-import Synchronization
+import PressureKit
 
 /// The tallies of several threads.
 final class AccessTotal: Sendable {
-    private let total = Mutex(AccessTally())
+    private let total = Lock(AccessTally())
 
     var tally: AccessTally { total.withLock { $0 } }
 
@@ -11,7 +11,7 @@ final class AccessTotal: Sendable {
 
 /// The first error of several threads.
 final class RunFailures: Sendable {
-    private let first = Mutex<(any Error)?>(nil)
+    private let first = Lock<(any Error)?>(nil)
 
     func note(_ error: any Error) { first.withLock { $0 = $0 ?? error } }
 

@@ -1,5 +1,4 @@
 import PressureKit
-import Synchronization
 
 /// One cache of the scenario together with what its value must be.
 ///
@@ -23,8 +22,17 @@ protocol SimulatedCache: Sendable {
 
 /// A cache of values of one type.
 final class HeldCache<Value: HeldBytes>: SimulatedCache {
-    /// The value's hashes: by version, the newest last.
-    private let hashes: Mutex<[UInt64]>
+    /// What the value may be.
+    private struct Versions {
+        /// The hash of each version, the newest last. It is here before the cache has the version.
+        var hashes: [UInt64]
+        /// The newest version that the cache is known to have: readers that begin now see it or a newer one.
+        var published = 0
+
+        var newest: Int { hashes.count - 1 }
+    }
+
+    private let versions: Lock<Versions>
     private let cache: LazyCache<Value>
     private let recipe: ValueRecipe
     let path: String
@@ -41,7 +49,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         hasLoader = loader != nil
         // Once, before the library sees any of it: what is right is the source's word, not the cache's.
         let value = try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
-        hashes = Mutex([value.read { XXHash64.hash($0) }])
+        versions = Lock(Versions(hashes: [value.read { XXHash64.hash($0) }]))
         if let loader {
             cache = controller.cache(name) {
                 try loader.perform()
@@ -54,7 +62,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     }
 
     func access(_ tally: inout AccessTally) {
-        let oldest = hashes.withLock(\.count) - 1
+        let oldest = versions.withLock(\.published)
         let outcome = Self.outcome(of: cache.residency)
         let clock = SystemClock()
         let start = clock.now()
@@ -62,7 +70,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
             try cache.withValue { value in
                 let elapsed = clock.now() - start
                 tally.record(outcome, nanoseconds: elapsed.nanoseconds, bytes: byteCount)
-                check(value, newerThan: oldest, &tally)
+                check(value, notOlderThan: oldest, &tally)
             }
         } catch {
             note(error, &tally)
@@ -70,16 +78,17 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     }
 
     func update(_ tally: inout AccessTally) {
-        let oldest = hashes.withLock(\.count) - 1
         do {
-            try cache.update { value in
-                check(value, newerThan: oldest, &tally)
-                // Writers take turns, so the version is still the newest here.
-                let version = hashes.withLock(\.count)
-                value.write { recipe.mutate(&$0, to: version) }
+            let version = try cache.update { value in
+                // Writers take turns, so here the newest version is the one in the cache.
+                let version = versions.withLock(\.newest)
+                check(value, notOlderThan: version, &tally)
+                value.write { recipe.mutate(&$0, to: version + 1) }
                 let hash = value.read { XXHash64.hash($0) }
-                hashes.withLock { $0.append(hash) }
+                versions.withLock { $0.hashes.append(hash) }
+                return version + 1
             }
+            versions.withLock { $0.published = max($0.published, version) }
         } catch {
             note(error, &tally)
         }
@@ -87,12 +96,12 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
 
     func verify(_ tally: inout AccessTally) {
         do {
-            let version = hashes.withLock(\.count) - 1
+            let version = versions.withLock(\.published)
             let expected = try Value.make(byteCount: byteCount) { try recipe.write(&$0, version: version) }
             try cache.withValue { value in
                 tally.verified += 1
                 // Somebody may be changing it at this moment; then the next verification has the last word.
-                if value != expected, hashes.withLock(\.count) - 1 == version {
+                if value != expected, versions.withLock(\.newest) == version {
                     tally.losses.append(.init(path: path, reason: "its bytes differ from its source's"))
                 }
             }
@@ -102,9 +111,9 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     }
 
     /// Holds the value against the hashes it may have: a reader that came before a change may see the old value.
-    private func check(_ value: Value, newerThan oldest: Int, _ tally: inout AccessTally) {
+    private func check(_ value: Value, notOlderThan oldest: Int, _ tally: inout AccessTally) {
         let hash = value.read { XXHash64.hash($0) }
-        let isRight = hashes.withLock { $0[oldest...].contains(hash) }
+        let isRight = versions.withLock { $0.hashes[oldest...].contains(hash) }
         if !isRight { tally.losses.append(.init(path: path, reason: "its bytes are wrong")) }
     }
 
@@ -112,7 +121,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         switch error {
         case is SimulatedLoaderFailure: tally.loaderFailures += 1
         default:
-            tally.failures += 1
+            tally.fail(path, error)
             if !hasLoader { tally.losses.append(.init(path: path, reason: "\(error)")) }
         }
     }

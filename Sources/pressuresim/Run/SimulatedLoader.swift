@@ -8,14 +8,14 @@ struct SimulatedLoaderFailure: Error, Hashable {}
 /// The cost and the failures that a scenario gives its loaders.
 final class SimulatedLoader: Sendable {
     private let spec: LoaderSpec
-    private let random: Mutex<SplitMix64>
+    private let random: Lock<SplitMix64>
     /// Cleared while everything is verified at the end: that is no part of what is measured.
     private let isActive: ActiveFlag
 
     init(_ spec: LoaderSpec, seed: UInt64, stream: UInt64, isActive: ActiveFlag) {
         self.spec = spec
         self.isActive = isActive
-        random = Mutex(SplitMix64(seed: seed, stream: stream))
+        random = Lock(SplitMix64(seed: seed, stream: stream))
     }
 
     /// Waits and fails as the scenario says. Blocking; any thread.

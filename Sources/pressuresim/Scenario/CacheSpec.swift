@@ -100,8 +100,12 @@ enum ContentSpec: Hashable, Sendable {
         let synthetic = Form<ContentSpec>.mapping("synthetic content") { section in
             section.required("compressibility", .share).map(ContentSpec.synthetic)
         }
-        return .kind("content", words: [("text", .text)], keyed: [
-            ("files", files.map(ContentSpec.files)), ("synthetic", synthetic),
-        ])
+        return .kind(
+            "content",
+            words: [("text", .text)],
+            keyed: [
+                ("files", files.map(ContentSpec.files)), ("synthetic", synthetic),
+            ]
+        )
     }
 }

@@ -32,10 +32,11 @@ enum Figure: String, CaseIterable, Sendable {
     case evictMax = "evict_max"
     case reliefMax = "relief_max"
     case evictRate = "evict_rate"
-    case claimed, returned, copied, stored
+    case claimed, returned
     case returnedOverClaimed = "returned_over_claimed"
     case rssFall = "rss_fall"
     case rssFallOverClaimed = "rss_fall_over_claimed"
+    case copied, stored
     case compressionRatio = "compression_ratio"
     case spillFilePeak = "spill_file_peak"
 

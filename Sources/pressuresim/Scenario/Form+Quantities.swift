@@ -56,7 +56,8 @@ struct UnitFamily: Sendable {
 
 extension Form where Value == Double {
     /// A quantity with one of the units, in the base unit and within a range of it.
-    static func quantity(_ noun: String, _ family: UnitFamily, in range: ClosedRange<Double>, _ limits: String) -> Form {
+    static func quantity(_ noun: String, _ family: UnitFamily, in range: ClosedRange<Double>, _ limits: String) -> Form
+    {
         let allowed = "\(noun) with its unit (\(family.names)), such as \(family.example), \(limits)"
         return Form(allowed) { node, diagnostics in
             if let value = node.text.flatMap(family.value), range.contains(value) { return value }

@@ -27,7 +27,10 @@ enum MemorySpec: Hashable, Sendable {
                     let leave = section.required("leave", .size)
                     guard let enter, let leave else { return nil }
                     guard leave < enter else {
-                        section.report("leave", allowed: "less than enter (\(enter)): a level is left when memory is back")
+                        section.report(
+                            "leave",
+                            allowed: "less than enter (\(enter)): a level is left when memory is back"
+                        )
                         return nil
                     }
                     return Band(enter: enter, leave: leave)
@@ -41,8 +44,11 @@ enum MemorySpec: Hashable, Sendable {
                 let critical = section.required("critical", Band.form("the critical band"))
                 guard let warning, let critical else { return nil }
                 guard warning.enter < critical.enter, warning.leave < critical.leave else {
-                    section.report("critical", found: "a critical band that does not lie beyond the warning band",
-                        allowed: "more bytes gone than for the warning, both to enter and to leave")
+                    section.report(
+                        "critical",
+                        found: "a critical band that does not lie beyond the warning band",
+                        allowed: "more bytes gone than for the warning, both to enter and to leave"
+                    )
                     return nil
                 }
                 return TakenSinceStart(warning: warning, critical: critical)

@@ -9,11 +9,15 @@ struct ScenarioCheck {
     /// Every cache by path, with whether it has a loader.
     private var caches: [(path: String, hasLoader: Bool)] = []
     private var controllers: [String] = []
+    /// Whether the tree is as the user meant it. With slips in it, patterns that match nothing are told only when those
+    /// are mended: they may match then.
+    private let isWhole: Bool
 
     init(_ scenario: Scenario, file: String, _ diagnostics: Diagnostics) {
         self.scenario = scenario
         self.file = file
         self.diagnostics = diagnostics
+        isWhole = diagnostics.list.isEmpty
     }
 
     /// Reports everything found.
@@ -102,7 +106,7 @@ struct ScenarioCheck {
     }
 
     private func checkMatch(_ glob: Marked<PathGlob>, _ noun: String, _ paths: [String]) {
-        guard !paths.contains(where: glob.value.matches) else { return }
+        guard isWhole, !paths.contains(where: glob.value.matches) else { return }
         // Alike paths differ in their digits; one of each kind is enough to choose from.
         var kinds: [String] = []
         for path in paths {

@@ -36,9 +36,6 @@ final class Section {
         return nil
     }
 
-    /// Whether the key is there, right or wrong.
-    func has(_ key: String) -> Bool { node(key) != nil }
-
     /// Reports something about the value of a key, or about the whole mapping when the key is absent.
     func report(_ key: String, found: String? = nil, allowed: String) {
         if let node = node(key) {

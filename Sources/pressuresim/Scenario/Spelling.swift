@@ -1,14 +1,17 @@
 /// Finds the right spelling that a wrong one was probably meant to be.
 enum Spelling {
     /// The candidate nearest to `word`, when it is near enough to be worth suggesting: at most one slip (letter added,
-    /// left out, exchanged or swapped with its neighbour) for every three letters, and case does not count.
+    /// left out, exchanged or swapped with its neighbour) for every three letters, and case does not count. Of two that
+    /// are equally near, the one with the same first letter.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let wanted = Array(word.lowercased())
         let limit = max(1, wanted.count / 3)
-        var best: (candidate: String, distance: Int)?
+        var best: (candidate: String, rank: Int)?
         for candidate in candidates {
-            let distance = distance(wanted, Array(candidate.lowercased()))
-            if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+            let letters = Array(candidate.lowercased())
+            let distance = distance(wanted, letters)
+            let rank = 2 * distance + (letters.first == wanted.first ? 0 : 1)
+            if distance <= limit, rank < best?.rank ?? .max { best = (candidate, rank) }
         }
         return best?.candidate
     }

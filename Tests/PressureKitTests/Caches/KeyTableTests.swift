@@ -1,5 +1,6 @@
-@testable import PressureKit
 import Testing
+
+@testable import PressureKit
 
 @Suite struct KeyTableTests {
     /// Against a dictionary, with hashes that collide a lot, through growth and removal.

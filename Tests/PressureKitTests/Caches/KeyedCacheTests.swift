@@ -1,9 +1,10 @@
-@testable import PressureKit
 import PressureKitTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct KeyedCacheTests {
+@testable import PressureKit
+
+@Suite(.timeLimit(.minutes(15))) struct KeyedCacheTests {
     struct LoaderError: Error, Equatable {}
 
     let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())

@@ -1,9 +1,10 @@
-@testable import PressureKit
 import PressureKitTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct LazyCacheTests {
+@testable import PressureKit
+
+@Suite(.timeLimit(.minutes(15))) struct LazyCacheTests {
     struct LoaderError: Error, Equatable { var number: Int }
 
     let manager: PressureManager

@@ -62,6 +62,25 @@ import Testing
         }
     }
 
+    /// P1: what is dropped is what the loader makes, and not what was set or changed since.
+    @Test func dropsOnlyWhatTheLoaderMakes() {
+        for word in Self.reachable where !word.isReloadable {
+            #expect(word.isClean || word.beginningRelease(dropping: true) == nil, "\(word.explained)")
+            #expect(word.rebuilding() == nil, "\(word.explained)")
+        }
+        for word in Self.reachable where word.phase == .mutating {
+            #expect(word.finishingMutation(hasValue: true, stamp: 1)?.isReloadable == false)
+        }
+    }
+
+    /// A load in place of a copy that could not be read keeps the copy until it has succeeded.
+    @Test func aFailedRebuildKeepsTheCopy() {
+        for word in Self.reachable where word.phase == .restoring && word.isReloadable {
+            #expect(word.rebuilding()?.failingLoad()?.phase == .spilled)
+            #expect(word.rebuilding()?.finishingLoad(stamp: 1)?.isClean == false)
+        }
+    }
+
     /// A changed value's copy is never taken for a copy of the new one.
     @Test func aChangeMakesTheCopyInvalid() {
         for word in Self.reachable where word.phase == .mutating {
@@ -120,7 +139,7 @@ import Testing
     }
 
     @Test func theStampIsThatOfTheLastUse() {
-        var word = ResidencyWord.resident(stamp: 1)
+        var word = ResidencyWord.mutating.finishingMutation(hasValue: true, stamp: 1)!
         #expect(word.stamp == 1)
         word = word.pinning(stamp: .max)!
         #expect(word.stamp == .max)
@@ -129,14 +148,15 @@ import Testing
     }
 
     @Test func pinsStopBeforeTheyOverflow() {
-        let full = ResidencyWord(rawValue: ResidencyWord.resident(stamp: 0).rawValue | 0xF_FFFF)
-        #expect(full.pins == 0xF_FFFF)
+        let resident = ResidencyWord.mutating.finishingMutation(hasValue: true, stamp: 0)!
+        let full = ResidencyWord(rawValue: resident.rawValue | 0x7_FFFF)
+        #expect(full.pins == 0x7_FFFF)
         #expect(full.pinning(stamp: 0) == nil)
     }
 }
 
 extension ResidencyWord {
     fileprivate var explained: String {
-        "\(phase) pins=\(pins) clean=\(isClean) copying=\(isCopying) waiters=\(hasWaiters)"
+        "\(phase) pins=\(pins) clean=\(isClean) copying=\(isCopying) reloadable=\(isReloadable) waiters=\(hasWaiters)"
     }
 }

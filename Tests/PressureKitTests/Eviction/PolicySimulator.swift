@@ -77,8 +77,8 @@ struct PolicySimulator {
     private mutating func bringIn(_ key: Int) {
         now += 1
         let wasEvicted = words[key].isMarkedEvicted
-        guard let loading = words[key].beginningLoad(),
-            let loaded = loading.finishingLoad(stamp: now, horizon: horizon)
+        guard let loading = words[key].beginningLoad(stamp: now, horizon: horizon),
+            let loaded = loading.finishingLoad(stamp: now)
         else { preconditionFailure("a value that is neither in memory nor out of it") }
         words[key] = unpinned(loaded)
         arrivals[key] = now

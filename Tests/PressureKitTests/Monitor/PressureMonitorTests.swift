@@ -3,7 +3,7 @@ import PressureKit
 import PressureKitTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PressureMonitorTests {
+@Suite(.timeLimit(.minutes(15))) struct PressureMonitorTests {
     /// What a monitor delivered.
     private final class Record: Sendable {
         private let decisions = Lock<[PressureDecision]>([])

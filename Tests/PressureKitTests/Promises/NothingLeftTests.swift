@@ -4,10 +4,13 @@ import PressureKit
 import Testing
 
 /// P7: however the process ends, no spill file stays behind. P9: spilling to memory is refused.
-@Suite(.timeLimit(.minutes(2))) struct NothingLeftTests {
+@Suite(.timeLimit(.minutes(15))) struct NothingLeftTests {
     /// A directory of one's own on a disk.
     private func withDirectory(_ body: (String) async throws -> Void) async throws {
-        let url = URL(filePath: "/var/tmp/pressurekit-test-\(UInt64.random(in: 0..<(.max)))", directoryHint: .isDirectory)
+        let url = URL(
+            filePath: "/var/tmp/pressurekit-test-\(UInt64.random(in: 0..<(.max)))",
+            directoryHint: .isDirectory
+        )
         try FileManager.default.createDirectory(
             at: url,
             withIntermediateDirectories: false,
@@ -24,7 +27,8 @@ import Testing
     @Test(arguments: [SIGKILL, SIGTERM, SIGSEGV])
     func aProcessThatIsKilledLeavesNoFile(signal: CInt) async throws {
         try await withDirectory { directory in
-            await #expect(processExitsWith: .signal(signal)) { [directory = directory as String, signal = signal as CInt] in
+            await #expect(processExitsWith: .signal(signal)) {
+                [directory = directory as String, signal = signal as CInt] in
                 let manager = try makeManager { $0.spillDirectory = directory }
                 let controller = try addController("app", to: manager.root)
                 let cache = controller.cache("mine", initialValue: makeBytes(1 << 20, seed: 1, randomBits: 8))

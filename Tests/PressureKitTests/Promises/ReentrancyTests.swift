@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// P6: any call may be made from any hook.
-@Suite(.timeLimit(.minutes(2))) struct ReentrancyTests {
+@Suite(.timeLimit(.minutes(15))) struct ReentrancyTests {
     final class Meddler: PressureControllerDelegate, PressureManagerDelegate {
         let calls = Mutex<[String: Int]>([:])
         let meddle: @Sendable (String) -> Void

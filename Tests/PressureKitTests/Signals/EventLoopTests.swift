@@ -2,7 +2,7 @@ import CAllocationCounter
 import PressureKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(15))) struct EventLoopTests {
     @Test func aRingBeforeTheWaitEndsIt() throws {
         let loop = try EventLoop()
         loop.wake()

@@ -11,8 +11,8 @@ package struct LowestCostFirst: EvictionPolicy {
     package var name: String { "nscache" }
 
     package func rank(_ candidate: Candidate, at moment: PlanMoment) -> UInt64 {
-        let cost = min(UInt64(clamping: candidate.footprint) >> 4, 0xFFFF_FFFF)
-        // 16 bits of age since arrival: enough to tell the newest of equals.
-        return cost << 16 | UInt64(min(moment.now &- candidate.arrival, 0xFFFF))
+        // In pages of 4 KiB, up to 64 GiB; then the newest of 16 million.
+        let cost = min(UInt64(clamping: candidate.footprint) >> 12, 0xFF_FFFF)
+        return cost << 24 | UInt64(0xFF_FFFF - min(candidate.arrival, 0xFF_FFFF))
     }
 }

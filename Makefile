@@ -1,0 +1,29 @@
+# Everything that can be run here. `make` alone lists it.
+
+SWIFT ?= swift
+export SWIFT
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format docs
+
+help: ## List these targets.
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
+
+setup: ## Install zlib's headers through apt, if they are missing.
+	@scripts/setup.sh
+
+demo: setup ## Play the gallery scenario on this machine's real memory.
+	$(SWIFT) build --configuration release --product pressuresim
+	.build/release/pressuresim run Scenarios/gallery.yaml
+
+test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer, and the example.
+	@scripts/test.sh
+
+check: setup ## Warnings, format, imports, traits, linkage, scripts and text.
+	@scripts/check.sh
+
+format: ## Bring the Swift files into the format that `make check` wants.
+	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples
+
+docs: setup ## Build the documentation into docs-out/, without warnings.
+	@scripts/docs.sh

@@ -1,0 +1,105 @@
+import PressureKit
+
+/// The steps that read and change values.
+extension Player {
+    /// Reads values in the order of the pattern. What it gives back is for the account.
+    func access(_ spec: AccessSpec, stream: UInt64) throws -> String {
+        let caches = world.caches(spec.of.value)
+        let count = spec.count ?? caches.count
+        let sequence = sequence(spec, population: caches.count, stream: stream)
+        let total = AccessTotal()
+        try Blocking.parallel(spec.threads) { [progress] thread in
+            // Every thread walks the whole sequence and takes its share, so the accesses are the same however many.
+            var sequence = sequence
+            var tally = AccessTally()
+            for turn in 0..<count {
+                let index = sequence.next()
+                guard turn % spec.threads == thread else { continue }
+                caches[index].access(&tally)
+                progress.advance(to: turn, of: count)
+            }
+            total.add(tally)
+        }
+        return finish(total.tally)
+    }
+
+    /// Changes values without a loader.
+    func update(_ spec: AccessSpec, stream: UInt64) -> String {
+        let caches = world.caches(spec.of.value).filter { !$0.hasLoader }
+        var sequence = sequence(spec, population: caches.count, stream: stream)
+        var tally = AccessTally()
+        let count = spec.count ?? caches.count
+        for turn in 0..<count {
+            caches[sequence.next()].update(&tally)
+            progress.advance(to: turn, of: count)
+        }
+        _ = finish(tally)
+        return "\(Quantities.count(count, "change"))"
+    }
+
+    /// Shows controllers one after the other and reads what each holds.
+    func browse(_ spec: AccessSpec, stream: UInt64) -> String {
+        let controllers = world.controllers(spec.of.value)
+        var sequence = sequence(spec, population: controllers.count, stream: stream)
+        var shown = controllers.filter(\.isVisible)
+        var tally = AccessTally()
+        let count = spec.count ?? controllers.count
+        for turn in 0..<count {
+            let next = controllers[sequence.next()]
+            if !next.isVisible { next.appear() }
+            for cache in shelves[next.path] ?? [] { cache.access(&tally) }
+            for old in shown where old !== next { old.disappear() }
+            shown = [next]
+            progress.advance(to: turn, of: count)
+        }
+        return finish(tally)
+    }
+
+    /// Reads every value back and compares it with its source.
+    func verifyAll() throws -> AccessTally {
+        let total = AccessTotal()
+        let caches = world.caches
+        world.loadersAct.isSet = false
+        defer { world.loadersAct.isSet = true }
+        try Blocking.parallel(2) { [progress] thread in
+            var tally = AccessTally()
+            for (index, cache) in caches.enumerated() where index % 2 == thread {
+                cache.verify(&tally)
+                progress.advance(to: index, of: caches.count)
+            }
+            total.add(tally)
+        }
+        let tally = total.tally
+        log.change { $0.tally.add(tally) }
+        return tally
+    }
+
+    /// The `verify` step.
+    func verify() throws -> String {
+        let tally = try verifyAll()
+        let lost = tally.losses.isEmpty ? "" : ", \(Quantities.count(tally.losses.count)) LOST"
+        return "\(Quantities.count(tally.verified, "value")) compared byte for byte\(lost)"
+    }
+
+    private func sequence(_ spec: AccessSpec, population: Int, stream: UInt64) -> AccessSequence {
+        var trace: TraceKeys?
+        if case .trace(let file) = spec.pattern { trace = traces[file] }
+        return AccessSequence(
+            spec.pattern,
+            population: population,
+            seed: scenario.seed,
+            stream: stream,
+            trace: trace
+        )
+    }
+
+    private func finish(_ tally: AccessTally) -> String {
+        log.change { $0.tally.add(tally) }
+        let kinds = AccessOutcome.allCases.compactMap { outcome -> String? in
+            guard let count = tally.latencies[outcome]?.count, count > 0 else { return nil }
+            return Quantities.count(count, outcome.rawValue)
+        }
+        let failed = tally.loaderFailures + tally.failures
+        return (kinds + (failed > 0 ? ["\(Quantities.count(failed)) failed"] : [])).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,1 @@
+../../../Examples/Minimal/Sources/Minimal/Gallery.swift

@@ -1,0 +1,94 @@
+import Foundation
+import PressureKit
+import Testing
+
+/// The README says nothing that is not so: its code is compiled and run, its promises name tests that exist, its
+/// numbers are the defaults, its links and commands lead somewhere.
+@Suite(.timeLimit(.minutes(15))) struct ReadmeTests {
+    static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+
+    let readme: String
+
+    init() throws { readme = try Self.text("README.md") }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// `Gallery.swift` beside this file is a link to the example's own.
+    @Test func theExampleIsTheCodeThatIsCompiled() throws {
+        let example = try Self.text("Examples/Minimal/Sources/Minimal/Gallery.swift")
+        #expect(try Self.text("Tests/PressureKitTests/Documentation/Gallery.swift") == example)
+        let blocks = readme.matches(of: /(?ms)^```swift\n(.*?)^```$/).map { String($0.1) }
+        #expect(blocks == [example])
+        #expect(example.split(separator: "\n").count <= 20, "It is called the 20-line example.")
+    }
+
+    @Test func theExampleDoesWhatItSays() async throws {
+        let result = try #require(
+            await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                try await openGallery()
+            }
+        )
+        let output = String(decoding: result.standardOutputContent, as: UTF8.self).split(separator: "\n")
+        let expected = [
+            "thumbnails: 8388608 bytes",
+            "of 2 values",
+            "drawing: spilled",
+            "drawing: resident, 1.0",
+        ]
+        // The process prints more than the example does.
+        for line in expected { #expect(output.contains { $0.contains(line) }, "no line has \"\(line)\" in \(output)") }
+    }
+
+    @Test func everyPromiseNamesTestsThatExist() throws {
+        let rows = readme.matches(of: /(?m)^\| (P\d+) \|.*$/)
+        #expect(rows.map { String($0.1) } == (1...12).map { "P\($0)" })
+        let sources = try Self.testSources()
+        for row in rows {
+            let names = row.0.matches(of: /`([A-Za-z]+)\/([A-Za-z]+)`/)
+            #expect(!names.isEmpty, "\(row.1) names no test")
+            for name in names {
+                let exists = sources.contains { source in
+                    source.contains("struct \(name.1) {") && source.contains("func \(name.2)(")
+                }
+                #expect(exists, "\(row.1) names \(name.0), which does not exist")
+            }
+        }
+    }
+
+    private static func testSources() throws -> [String] {
+        let tests = root.appending(path: "Tests").path
+        let paths = try #require(FileManager.default.enumerator(atPath: tests)).compactMap { $0 as? String }
+        return try paths.filter { $0.hasSuffix("Tests.swift") }.map { try text("Tests/\($0)") }
+    }
+
+    @Test func theThresholdsAreTheDefaults() {
+        let thresholds = PressureThresholds()
+        for (name, band) in [("warning", thresholds.warning), ("critical", thresholds.critical)] {
+            let atMost = band.atMost.map { "\($0)" } ?? ""
+            let atLeast = band.atLeast > .zero ? "\(band.atLeast)" : "–"
+            let row = "| \(name) | \(percent(band.enter)) | \(percent(band.leave)) | \(atMost) | \(atLeast) |"
+            #expect(readme.contains(row), "no row \"\(row)\"")
+        }
+        let share = PressureConfiguration().warningShare
+        #expect(share == 0.25, "the README says a quarter")
+    }
+
+    private func percent(_ part: Double) -> String { "\(Int((part * 100).rounded())) %" }
+
+    @Test(arguments: ["README.md", "CONTRIBUTING.md"])
+    func linksAndCommandsLeadSomewhere(_ document: String) throws {
+        let text = try Self.text(document)
+        for link in text.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/) {
+            let path = Self.root.appending(path: String(link.1)).path
+            #expect(FileManager.default.fileExists(atPath: path), "\(link.0)")
+        }
+        let makefile = try Self.text("Makefile")
+        // In running text, and in a block with a comment behind it.
+        for command in text.matches(of: /(?m)`make ([a-z]+)|^make ([a-z]+) +#/) {
+            let name = command.1 ?? command.2 ?? ""
+            #expect(makefile.contains("\n\(name):"), "\(command.0)")
+        }
+    }
+}

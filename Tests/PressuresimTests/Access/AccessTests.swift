@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@testable import pressuresim
+
+@Suite struct ZipfTests {
+    @Test(arguments: [0.5, 0.99, 1, 1.5, 3], [1, 2, 10, 1000])
+    func ranksComeAsOftenAsZipfsLawSays(alpha: Double, count: Int) {
+        let zipf = ZipfDistribution(count: count, alpha: alpha)
+        var random = SplitMix64(seed: 11)
+        let samples = 50_000
+        var counts = [Int](repeating: 0, count: count)
+        for _ in 0..<samples { counts[zipf.sample(&random) - 1] += 1 }
+        for rank in 1...min(count, 10) {
+            let p = zipf.probability(of: rank)
+            // Five standard deviations of a binomial: one false alarm in a million, and the seed is fixed.
+            let tolerance = 5 * (Double(samples) * p * (1 - p)).squareRoot() + 1
+            let expected = Double(samples) * p
+            #expect(abs(Double(counts[rank - 1]) - expected) <= tolerance, "rank \(rank), alpha \(alpha)")
+        }
+        // The tail as a whole is right too.
+        let tail = counts.dropFirst(10).reduce(0, +)
+        let head = (1...min(count, 10)).reduce(0) { $0 + zipf.probability(of: $1) }
+        #expect(abs(Double(tail) / Double(samples) - (1 - head)) < 0.012)
+    }
+
+    @Test func hugeCountsCostNoTable() {
+        let zipf = ZipfDistribution(count: 1_000_000_000, alpha: 0.9)
+        var random = SplitMix64(seed: 1)
+        let samples = (0..<1000).map { _ in zipf.sample(&random) }
+        #expect(samples.allSatisfy { (1...1_000_000_000).contains($0) })
+        #expect(samples.contains { $0 > 1_000_000 })
+    }
+}
+
+@Suite struct AccessSequenceTests {
+    private func take(_ count: Int, _ pattern: PatternSpec, of population: Int, seed: UInt64 = 1, stream: UInt64 = 0)
+        -> [Int]
+    {
+        var sequence = AccessSequence(pattern, population: population, seed: seed, stream: stream)
+        return (0..<count).map { _ in sequence.next() }
+    }
+
+    @Test func sequentialGoesRound() { #expect(take(7, .sequential, of: 3) == [0, 1, 2, 0, 1, 2, 0]) }
+
+    @Test(arguments: [PatternSpec.uniform, .zipf(alpha: 1)])
+    func theSeedDecides(pattern: PatternSpec) {
+        let first = take(100, pattern, of: 50)
+        #expect(take(100, pattern, of: 50) == first)
+        #expect(take(100, pattern, of: 50, seed: 2) != first)
+        #expect(take(100, pattern, of: 50, stream: 1) != first)
+        #expect(first.allSatisfy { (0..<50).contains($0) })
+    }
+
+    @Test func uniformReachesAllAlike() {
+        let counts = Dictionary(take(50_000, .uniform, of: 10).map { ($0, 1) }, uniquingKeysWith: +)
+        // Five standard deviations around 5,000 are 335.
+        #expect((0..<10).allSatisfy { abs((counts[$0] ?? 0) - 5000) < 335 })
+    }
+
+    /// What is popular in one step is popular in the next: only the order of accesses differs.
+    @Test func zipfHasTheSameFavouriteInEveryStep() {
+        func favourite(_ stream: UInt64) -> Int? {
+            let taken = take(2000, .zipf(alpha: 1.2), of: 100, stream: stream)
+            return Dictionary(taken.map { ($0, 1) }, uniquingKeysWith: +).max { $0.value < $1.value }?.key
+        }
+        #expect(Set([favourite(1), favourite(2), favourite(3)]).count == 1)
+    }
+
+    @Test func aTraceIsPlayedByTheOrderOfFirstAppearanceAndGoesRound() {
+        let keys = TraceKeys(lines: ["# a comment", "x", "y", "x", "", "z"].map { $0[...] })
+        #expect(keys.numbers == [0, 1, 0, 2])
+        #expect(keys.distinct == 3)
+        var sequence = AccessSequence(.trace(file: "t"), population: 2, seed: 1, stream: 0, trace: keys)
+        #expect((0..<6).map { _ in sequence.next() } == [0, 1, 0, 0, 0, 1])
+    }
+
+    @Test func aTraceThatIsNoTextSaysWhatToDo() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = directory.appendingPathComponent("keys.gz")
+            try Data([0x1F, 0x8B, 0xFF]).write(to: file)
+            do {
+                _ = try TraceKeys(path: file.path)
+                Issue.record("read a compressed trace")
+            } catch {
+                #expect("\(error)".contains("gunzip"))
+            }
+            try Data("only one\n".utf8).write(to: file)
+            #expect(throws: Never.self) { try TraceKeys(path: file.path) }
+            try Data("\n# nothing\n".utf8).write(to: file)
+            #expect(throws: ContentError.self) { try TraceKeys(path: file.path) }
+        }
+    }
+}

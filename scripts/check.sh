@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# What a change must pass besides the tests.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+# shellcheck source=scripts/steps.sh
+. scripts/steps.sh
+
+# Warnings in our targets are errors; see Package.swift. Those of dependencies are their business.
+export PRESSUREKIT_STRICT=1
+
+step "format" "$swift" format lint --strict --parallel --recursive Package.swift Sources Tests Examples
+step "text" scripts/text.sh
+step "scripts" scripts/shellcheck.sh
+step "warnings and imports" "$swift" build --build-tests --explicit-target-dependency-import-check error
+step "traits" scripts/traits.sh
+step "linkage" scripts/linkage.sh
+finish

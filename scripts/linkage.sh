@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# A program that uses the core alone does not load Foundation, and loads the system's zlib.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+swift=${SWIFT:-swift}
+
+# Examples/Minimal asks for no traits.
+"$swift" build --package-path Examples/Minimal --configuration release
+libraries=$(ldd Examples/Minimal/.build/release/Minimal)
+if grep Foundation <<<"$libraries"; then
+    echo "linkage: the core loads Foundation. Find the import with: grep -rn 'import Foundation' Sources/PressureKit" >&2
+    exit 1
+fi
+grep -q libz.so <<<"$libraries" || { echo "linkage: the core does not load libz" >&2; exit 1; }
+echo "linkage: no Foundation among $(wc -l <<<"$libraries") libraries"

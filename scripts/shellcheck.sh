@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Every script parses, and shellcheck finds nothing, where it is installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts=(scripts/*.sh .ci/run)
+
+for script in "${scripts[@]}"; do
+    bash -n "$script"
+    [ -x "$script" ] || [ "$script" = scripts/steps.sh ] || { echo "$script is not executable" >&2; exit 1; }
+done
+if command -v shellcheck >/dev/null; then
+    shellcheck --external-sources "${scripts[@]}"
+else
+    echo "shellcheck is not installed: ${#scripts[@]} scripts were only parsed"
+fi

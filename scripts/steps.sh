@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# To be sourced: runs named steps one after the other, goes on after a failure, and counts.
+
+swift=${SWIFT:-swift}
+passed=0
+failed=0
+failures=()
+
+# step NAME COMMAND…: one step that passes or fails.
+step() {
+    local name=$1
+    shift
+    printf '\n— %s\n' "$name"
+    if "$@" </dev/null; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        failures+=("$name")
+    fi
+}
+
+# tests NAME SECONDS ARGUMENTS…: `swift test`, bounded in time, each test counted as one. One test at a time: the time
+# limit of a test that waits for the others to let it run would say nothing about the test.
+tests() {
+    local name=$1 seconds=$2 results status=0 count=0 broken=0
+    shift 2
+    results=$(mktemp -d)
+    printf '\n— %s\n' "$name"
+    # The first race ends the run, and not by its tests.
+    TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} timeout "$seconds" "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" </dev/null || status=$?
+    if [ -f "$results/tests-swift-testing.xml" ]; then
+        count=$(grep -c '<testcase ' "$results/tests-swift-testing.xml" || true)
+        broken=$(awk '/<testcase /{new=1} /<failure/{n+=new; new=0} END{print n+0}' "$results/tests-swift-testing.xml")
+    fi
+    rm -rf "$results"
+    # A run that found nothing to run, or that ended otherwise than by its tests, has failed as a whole.
+    if [ "$count" -eq 0 ] || { [ "$status" -ne 0 ] && [ "$broken" -eq 0 ]; }; then
+        count=$((count + 1))
+        broken=1
+    fi
+    passed=$((passed + count - broken))
+    failed=$((failed + broken))
+    [ "$broken" -eq 0 ] || failures+=("$name: $broken of $count")
+}
+
+# The last word: what failed, and the count. Its status is that of the script.
+finish() {
+    printf '\n'
+    local failure
+    for failure in "${failures[@]}"; do printf 'failed: %s\n' "$failure"; done
+    printf '%d passed, %d failed\n' "$passed" "$failed"
+    [ "$failed" -eq 0 ]
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# All tests; the ones about threads again under ThreadSanitizer; the example; the package with other traits.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+# shellcheck source=scripts/steps.sh
+. scripts/steps.sh
+
+# Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
+alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
+alone+='|Ledger|ResidencyWord|Schedule|Readme|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
+alone+='|SpillDirectory|KeyTable)'
+
+step "build" "$swift" build --build-tests
+tests "tests" 1200 --skip-build
+# In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
+step "build for ThreadSanitizer" "$swift" build --build-tests --scratch-path .build-tsan --sanitize=thread
+tests "tests under ThreadSanitizer" 900 --skip-build --scratch-path .build-tsan --sanitize=thread --skip "$alone"
+step "example" scripts/example.sh
+step "no traits" scripts/traits.sh none
+finish
