@@ -47,7 +47,9 @@ struct BenchData: Sendable {
                     next += 1
                     value.withBytes { source in
                         for index in stride(from: 0, to: Self.grain, by: 8) {
-                            let word = unsafe source.unsafeLoad(fromByteOffset: grain * Self.grain + index, as: UInt64.self)
+                            let position = grain * Self.grain + index
+                            // Within the value: it has all of the grain.
+                            let word = unsafe source.unsafeLoad(fromByteOffset: position, as: UInt64.self)
                             _ = bytes.put(word, at: offset + index, end: size)
                         }
                     }

@@ -12,6 +12,8 @@ final class BenchDeflater: @unchecked Sendable {
 
     /// The bytes deflated at once, as the library does.
     static let chunk = SegmentFile.chunkSize
+    /// The bytes the library puts before each chunk in the spill file.
+    static let frameHeader = 32
 
     init() {
         unsafe deflating = .allocate(capacity: 1)
@@ -78,14 +80,13 @@ final class BenchDeflater: @unchecked Sendable {
         return total
     }
 
-    /// What the values would take in a spill file if all were deflated: a frame's header for each chunk, whole units of
-    /// 4 KiB, and no chunk larger than it is plain.
-    func fileByteCount(of values: [PageBuffer]) -> Int {
+    /// The bytes of frames that the values would make if all were deflated: a header for each chunk, and no chunk larger
+    /// than it is plain.
+    func frameByteCount(of values: [PageBuffer]) -> Int {
         var total = 0
         for value in values {
             unsafe deflateChunks(of: value) { plain, deflated in
-                let frame = min(deflated.count, plain) + 32
-                total += (frame + 4095) & ~4095
+                total += min(deflated.count, plain) + Self.frameHeader
             }
         }
         return total

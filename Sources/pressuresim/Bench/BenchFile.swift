@@ -1,5 +1,4 @@
 import Foundation
-import PressureKit
 
 /// A nameless file in the spill directory, for the limits that write and read.
 final class BenchFile {

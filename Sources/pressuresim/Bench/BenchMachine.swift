@@ -27,9 +27,9 @@ struct BenchMachine: Hashable, Sendable, Encodable {
         self.corpus = corpus
         zlib = unsafe String(cString: zlibVersion())
         #if DEBUG
-            optimized = false
+        optimized = false
         #else
-            optimized = true
+        optimized = true
         #endif
     }
 

@@ -7,6 +7,9 @@ enum BenchMetric: String, CaseIterable, Sendable {
     case keyedHit = "keyed_hit"
     case keyedHitTwoThreads = "keyed_hit_two_threads"
     case reliefClean = "relief_clean"
+    /// What all cores deflate together without the library: far from the goal, the machine was busy, and what is below has
+    /// missed its goal for that reason too.
+    case deflateAllCores = "deflate_all_cores"
     case reliefCompressing = "relief_compressing"
     case reliefMixed = "relief_mixed"
     case reliefMixedPointsLost = "relief_mixed_points_lost"
@@ -28,7 +31,7 @@ enum BenchMetric: String, CaseIterable, Sendable {
             .restoreMiddleTail, .restoreLarge, .planMillion:
             .seconds
         case .keyedHitTwoThreads: .perSecond
-        case .reliefClean, .reliefCompressing, .reliefMixed, .reliefStored: .bytesPerSecond
+        case .deflateAllCores, .reliefClean, .reliefCompressing, .reliefMixed, .reliefStored: .bytesPerSecond
         case .reliefMixedPointsLost: .points
         case .reliefAllocations: .count
         case .returnedOverClaimed, .entryOverhead: .bytes
@@ -43,7 +46,7 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .keyedHit: BenchGoal(.valueOverLimit, .atMost, 2)
         case .keyedHitTwoThreads: BenchGoal(.valueOverLimit, .atLeast, 1.7)
         case .reliefClean, .reliefStored: BenchGoal(.valueOverLimit, .atLeast, 0.8)
-        case .reliefCompressing: BenchGoal(.valueOverLimit, .atLeast, 0.9)
+        case .deflateAllCores, .reliefCompressing: BenchGoal(.valueOverLimit, .atLeast, 0.9)
         case .reliefMixed: BenchGoal(.valueOverLimit, .atLeast, 1.6)
         case .reliefMixedPointsLost: BenchGoal(.none, .atMost, 1)
         case .restoreSmall, .restoreMiddle: BenchGoal(.valueOverLimit, .atMost, 1.15)
@@ -64,7 +67,7 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .keyedHit: "dictionary under an uncontended Mutex"
         case .keyedHitTwoThreads: "one thread"
         case .reliefClean: "munmap of the same bytes"
-        case .reliefCompressing, .reliefMixed: "cores × one-thread deflate, level 1"
+        case .deflateAllCores, .reliefCompressing, .reliefMixed: "cores × one-thread deflate, level 1"
         case .reliefMixedPointsLost: "of plain bytes, against deflate of all"
         case .reliefStored: "one-thread pwrite of the same bytes"
         case .restoreSmall, .restoreMiddle: "pread and inflate of the same bytes"

@@ -7,7 +7,7 @@ enum BenchPages {
     static func unmapSeconds(_ byteCounts: [Int]) -> Double {
         let mappings = unsafe byteCounts.map { unsafe map($0) }
         return BenchTiming.seconds {
-            for unsafe mapping in unsafe mappings { unsafe _ = munmap(mapping.baseAddress, mapping.count) }
+            unsafe mappings.forEach { unsafe _ = munmap($0.baseAddress, $0.count) }
         }
     }
 

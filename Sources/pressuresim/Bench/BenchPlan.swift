@@ -2,8 +2,6 @@
 struct BenchPlan: Sendable {
     /// Repetitions whose median counts; the limit is measured before ours in each.
     var rounds: Int
-    /// The same for what takes seconds.
-    var slowRounds: Int
     /// Operations a repetition of what takes nanoseconds.
     var operations: Int
     /// The bytes a relief frees.
@@ -26,9 +24,8 @@ struct BenchPlan: Sendable {
     /// Under 10 minutes on two cores.
     static let full = BenchPlan(
         rounds: 3,
-        slowRounds: 3,
         operations: 5_000_000,
-        reliefBytes: 128 << 20,
+        reliefBytes: 256 << 20,
         cleanBytes: 512 << 20,
         smallRestores: 1000,
         middleRestores: 200,
@@ -41,7 +38,6 @@ struct BenchPlan: Sendable {
     /// Under a minute on two cores.
     static let quick = BenchPlan(
         rounds: 3,
-        slowRounds: 1,
         operations: 1_000_000,
         reliefBytes: 32 << 20,
         cleanBytes: 128 << 20,
@@ -56,7 +52,6 @@ struct BenchPlan: Sendable {
     /// So little that its figures mean nothing: for the bench's own tests.
     static let tiny = BenchPlan(
         rounds: 1,
-        slowRounds: 1,
         operations: 200,
         reliefBytes: 1 << 20,
         cleanBytes: 1 << 20,

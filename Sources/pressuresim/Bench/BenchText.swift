@@ -43,9 +43,10 @@ struct BenchText {
             ])
         }
         let lines = table.lines
-        return [style.bold(lines[0])] + zip(lines.dropFirst(), record.results).map { line, result in
-            result.holds == false ? style.bad(line) : line
-        }
+        return [style.bold(lines[0])]
+            + zip(lines.dropFirst(), record.results).map { line, result in
+                result.holds == false ? style.bad(line) : line
+            }
     }
 
     private var scale: [String] {

@@ -15,10 +15,10 @@ struct CorpusIndex: Decodable {
         var taken = queues.map { _ in 0 }
         var files: [FileCorpus.File] = []
         var total = 0
-        while total < wanted, let next = queues.indices.filter({ !queues[$0].isEmpty }).min(by: { taken[$0] < taken[$1] }),
-            let entry = queues[next].popFirst()
-        {
+        while total < wanted {
             // The class with the fewest bytes so far is next: entries differ in size.
+            let left = queues.indices.filter { !queues[$0].isEmpty }
+            guard let next = left.min(by: { taken[$0] < taken[$1] }), let entry = queues[next].popFirst() else { break }
             taken[next] += entry.size
             total += entry.size
             files.append(FileCorpus.File(path: "\(directory)/\(entry.name).bin", byteCount: entry.size))

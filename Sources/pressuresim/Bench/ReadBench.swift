@@ -76,7 +76,8 @@ struct ReadBench {
     }
 
     /// Hits a second of all threads together.
-    private func throughput(of cache: KeyedCache<UInt64, BenchValue>, _ order: [UInt64], threads: Int) throws -> Double {
+    private func throughput(of cache: KeyedCache<UInt64, BenchValue>, _ order: [UInt64], threads: Int) throws -> Double
+    {
         let operations = plan.operations
         let failures = RunFailures()
         let seconds = try BenchTiming.seconds {

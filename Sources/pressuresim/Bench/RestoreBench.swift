@@ -101,7 +101,7 @@ final class DeflatedFile {
             var failure: (any Error)?
             unsafe deflater.deflateChunks(of: value) { count, deflated in
                 do { unsafe try file.write(deflated, at: offset) } catch { failure = failure ?? error }
-                unsafe own.append(Chunk(offset: offset, storedByteCount: deflated.count, plainByteCount: count))
+                own.append(Chunk(offset: offset, storedByteCount: deflated.count, plainByteCount: count))
                 // As the library lays its frames: whole units.
                 offset += (deflated.count + 4095) & ~4095
             }

@@ -15,7 +15,7 @@ struct BenchCommand: AsyncParsableCommand {
               pressuresim bench --corpus ~/Pictures --json bench.json
 
             Use a release build on an idle machine; the load before the start is in the report. A full run takes some
-            minutes and 1.5 GiB of memory, and writes up to 5 GB below the spill directory, gone when it ends.
+            minutes and 2 GiB of memory, and writes up to 5 GB below the spill directory, gone when it ends.
 
             Exit status: 0 measured, whether goals are reached or missed: this is a measurement, not a test; 2 the input
             is wrong; 3 the environment refused (the message says what to do).
