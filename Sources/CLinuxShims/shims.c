@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -154,4 +155,10 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
                      size_t second_count) {
     struct iovec parts[2] = {{(void *)first, first_count}, {(void *)second, second_count}};
     return pwritev(descriptor, parts, 2, offset);
+}
+
+uint32_t pk_thread_id(void) {
+    static _Thread_local uint32_t id;
+    if (id == 0) id = (uint32_t)syscall(SYS_gettid);
+    return id;
 }

@@ -103,4 +103,7 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
 /// where the processor lacks it. Several times as fast as zlib's own `crc32`, which takes the rest.
 size_t pk_crc32_fold(uint32_t *crc, const void *bytes, size_t count);
 
+/// The kernel's id of the calling thread, which is never 0. One system call for each thread.
+uint32_t pk_thread_id(void);
+
 #endif

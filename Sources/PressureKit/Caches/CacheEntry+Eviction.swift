@@ -46,7 +46,7 @@ extension CacheEntry {
         var wasDropped = false
         let controller = controller
         unsafe destroyValue(in: slot) {
-            guard let ended = unsafe header(slot).pointee.apply({ $0.finishingRelease() }) else {
+            guard let ended = unsafe header(slot).pointee.apply({ $0.finishingRelease(stamp: UseClock.now) }) else {
                 preconditionFailure("finished a release that was not begun")
             }
             wasDropped = ended.after.phase == .unloaded

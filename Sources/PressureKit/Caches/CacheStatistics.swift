@@ -10,8 +10,15 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let evictions = Atomic<Int>(0)
     /// How often a load, spill or restore failed.
     package let failures = Atomic<Int>(0)
+    /// How often the value came back before the relief that took it had expected.
+    package let refaults = Atomic<Int>(0)
+    /// The horizon of the last relief that took something from this cache, in ticks of the ``UseClock``.
+    package let horizon = Atomic<UInt32>(0)
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
+    private let averageRestoreBytes = Atomic<Int64>(-1)
+    private let averageWrite = Atomic<Int64>(-1)
+    private let averageWriteBytes = Atomic<Int64>(-1)
 
     /// The moving average of the loader's time, if it ran at least once.
     package var loadTime: Duration? { Self.duration(averageLoad.load(ordering: .relaxed)) }
@@ -22,13 +29,46 @@ package struct CacheStatistics: ~Copyable, Sendable {
     /// Counts a load.
     package func noteLoad(_ time: Duration) {
         loads.wrappingAdd(1, ordering: .relaxed)
-        Self.blend(time, into: averageLoad)
+        Self.blend(time.nanoseconds, into: averageLoad)
     }
 
-    /// Counts a restore.
-    package func noteRestore(_ time: Duration) {
+    /// Nanoseconds to read back a value of `byteCount` bytes: measured on others of this cache, or estimated.
+    package func restoreCost(byteCount: Int) -> Float {
+        Self.cost(averageRestore, averageRestoreBytes, byteCount) ?? CostEstimate.restore(byteCount: byteCount)
+    }
+
+    /// Nanoseconds to write a value of `byteCount` bytes: measured on others of this cache, or estimated.
+    package func writeCost(byteCount: Int) -> Float {
+        Self.cost(averageWrite, averageWriteBytes, byteCount) ?? CostEstimate.write(byteCount: byteCount)
+    }
+
+    /// Nanoseconds for the loader to run; infinite before it has.
+    package var reloadCost: Float {
+        let average = averageLoad.load(ordering: .relaxed)
+        return average < 0 ? .infinity : Float(average)
+    }
+
+    /// Counts a restore of a value of `byteCount` bytes.
+    package func noteRestore(_ time: Duration, byteCount: Int = 0) {
         restores.wrappingAdd(1, ordering: .relaxed)
-        Self.blend(time, into: averageRestore)
+        Self.blend(time.nanoseconds, into: averageRestore)
+        Self.blend(Int64(byteCount), into: averageRestoreBytes)
+    }
+
+    /// Notes that writing a value of `byteCount` bytes took so long.
+    package func noteWrite(_ time: Duration, byteCount: Int) {
+        Self.blend(time.nanoseconds, into: averageWrite)
+        Self.blend(Int64(byteCount), into: averageWriteBytes)
+    }
+
+    private static func cost(
+        _ time: borrowing Atomic<Int64>,
+        _ bytes: borrowing Atomic<Int64>,
+        _ byteCount: Int
+    ) -> Float? {
+        let average = time.load(ordering: .relaxed)
+        guard average >= 0 else { return nil }
+        return CostEstimate.scaled(Float(average), from: Int(bytes.load(ordering: .relaxed)), to: byteCount)
     }
 
     private static func duration(_ nanoseconds: Int64) -> Duration? {
@@ -36,9 +76,9 @@ package struct CacheStatistics: ~Copyable, Sendable {
     }
 
     /// An exponential average with weight 1/4: four samples to follow a change, and one outlier moves it by a quarter.
-    private static func blend(_ time: Duration, into average: borrowing Atomic<Int64>) {
+    private static func blend(_ sample: Int64, into average: borrowing Atomic<Int64>) {
         let old = average.load(ordering: .relaxed)
-        let new = old < 0 ? time.nanoseconds : old + (time.nanoseconds - old) / 4
+        let new = old < 0 ? sample : old + (sample - old) / 4
         // A lost race loses one sample of an average.
         average.store(new, ordering: .relaxed)
     }

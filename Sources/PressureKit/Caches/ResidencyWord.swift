@@ -14,7 +14,7 @@
 /// | `spilled` | no | nobody |
 /// | `retired` | until the last pin goes | readers that were there before it was replaced |
 ///
-/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–28, the stamp of the last use in 32–63.
+/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–28, hits in 29–30, `evicted` in 31, the stamp in 32–63.
 @usableFromInline
 package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline package var rawValue: UInt64
@@ -28,7 +28,7 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     }
 
     @usableFromInline static let pinMask: UInt64 = 0xF_FFFF
-    @usableFromInline static let phaseMask: UInt64 = 0xF << 20
+    @usableFromInline static let phaseMask: UInt64 = 0x7 << 20
     @usableFromInline static let residentBits: UInt64 = Phase.resident.rawValue << 20
     @usableFromInline static let retiredBits: UInt64 = Phase.retired.rawValue << 20
     @usableFromInline static let waitersBit: UInt64 = 1 << 26
@@ -37,7 +37,10 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline static let copyingBit: UInt64 = 1 << 25
     private static let holdsValueBit: UInt64 = 1 << 27
     @usableFromInline static let visitedBit: UInt64 = 1 << 28
-    private static let reloadableBit: UInt64 = 1 << 29
+    private static let reloadableBit: UInt64 = 1 << 23
+    @usableFromInline static let hitMask: UInt64 = 3 << 29
+    @usableFromInline static let oneHit: UInt64 = 1 << 29
+    private static let evictedBit: UInt64 = 1 << 31
 
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
@@ -74,7 +77,18 @@ extension ResidencyWord {
     /// Whether somebody sleeps until this word changes.
     @inlinable package var hasWaiters: Bool { rawValue & Self.waitersBit != 0 }
 
-    /// The ``UseClock`` reading of the last access.
+    /// The most hits that are counted.
+    package static let mostHits: UInt8 = 3
+
+    /// In how many ticks of the ``UseClock`` the value was used again, as far as reliefs have not forgotten it. Kept
+    /// while the value is out of memory.
+    package var hits: UInt8 { UInt8(truncatingIfNeeded: (rawValue & Self.hitMask) >> 29) }
+
+    /// Out of memory: whether a relief took it. In memory: whether it came back from there too soon, and no relief has
+    /// spared it since.
+    package var isMarkedEvicted: Bool { rawValue & Self.evictedBit != 0 }
+
+    /// The ``UseClock`` reading of the last access; out of memory, of the eviction.
     package var stamp: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
 
     /// Whether a value is in memory that nobody is making, changing or taking away.
@@ -130,7 +144,10 @@ extension ResidencyWord {
     @inlinable
     package func pinning(stamp: UInt32) -> ResidencyWord? {
         guard isResident, rawValue & Self.pinMask != Self.pinMask else { return nil }
-        return ResidencyWord(rawValue: (rawValue & ~Self.stampMask | Self.visitedBit | UInt64(stamp) << 32) + 1)
+        // Uses in one tick are one use: what a reader does in a loop says nothing of the next reader.
+        let isHit = rawValue >> 32 != UInt64(stamp) && rawValue & Self.hitMask != Self.hitMask
+        let next = (rawValue & ~Self.stampMask | Self.visitedBit | UInt64(stamp) << 32) + 1
+        return ResidencyWord(rawValue: isHit ? next + Self.oneHit : next)
     }
 
     /// Whether the slot was replaced and nobody holds it any more: whoever made it so empties it.
@@ -151,10 +168,8 @@ extension ResidencyWord {
 // MARK: - Loading and restoring
 
 extension ResidencyWord {
-    /// Nothing → the loader runs. The stamp tells this load from others in the same slot.
-    package func beginningLoad(stamp: UInt32 = 0) -> ResidencyWord? {
-        phase == .unloaded ? with(phase: .loading).stamped(stamp) : nil
-    }
+    /// Nothing → the loader runs.
+    package func beginningLoad() -> ResidencyWord? { phase == .unloaded ? with(phase: .loading) : nil }
 
     /// In the spill file → it is being read.
     package func beginningRestore() -> ResidencyWord? { phase == .spilled ? with(phase: .restoring) : nil }
@@ -165,15 +180,22 @@ extension ResidencyWord {
         phase == .restoring && isReloadable ? with(phase: .loading) : nil
     }
 
-    /// The value is made: resident, pinned once for the one who made it.
-    package func finishingLoad(stamp: UInt32) -> ResidencyWord? {
+    /// The value is made: resident, pinned once for the one who made it. A refault if a relief had taken it no more than
+    /// `horizon` ticks ago.
+    package func finishingLoad(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
         guard phase == .loading else { return nil }
-        return settled(.resident, pinned: true, stamp: stamp).clearing(Self.cleanBit).setting(Self.reloadableBit)
+        return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp)
+            .clearing(Self.cleanBit).setting(Self.reloadableBit)
     }
 
-    /// The value is read back: resident and clean, pinned once for the one who read it.
-    package func finishingRestore(stamp: UInt32) -> ResidencyWord? {
-        phase == .restoring ? settled(.resident, pinned: true, stamp: stamp).setting(Self.cleanBit) : nil
+    /// The value is read back: resident and clean, pinned once for the one who read it. A refault as after a load.
+    package func finishingRestore(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
+        guard phase == .restoring else { return nil }
+        return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp).setting(Self.cleanBit)
+    }
+
+    private func judgingReturn(at now: UInt32, _ horizon: UInt32) -> ResidencyWord {
+        isMarkedEvicted && now &- stamp > horizon ? clearing(Self.evictedBit) : self
     }
 
     /// The loader threw: as before, and the next access tries again.
@@ -208,7 +230,9 @@ extension ResidencyWord {
     /// The writer is done; what was copied before is out of date.
     package func finishingMutation(hasValue: Bool, stamp: UInt32) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        return settled(hasValue ? .resident : .unloaded, stamp: stamp).clearing(Self.cleanBit | Self.reloadableBit)
+        // What was evicted was another value, and what there is now no loader makes.
+        return settled(hasValue ? .resident : .unloaded, stamp: stamp)
+            .clearing(Self.cleanBit | Self.evictedBit | Self.reloadableBit)
     }
 
     /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
@@ -249,9 +273,18 @@ extension ResidencyWord {
         phase == .resident && isIdle && (isClean || dropping && isReloadable) ? with(phase: .releasing) : nil
     }
 
-    /// The value has left memory: into the copy if there is one, else to the loader.
-    package func finishingRelease() -> ResidencyWord? {
+    /// The value has left memory: into the copy if there is one, else to the loader. The stamp is that of the eviction
+    /// from now on, if there is one.
+    package func finishingRelease(stamp: UInt32? = nil) -> ResidencyWord? {
         guard phase == .releasing else { return nil }
-        return isClean ? settled(.spilled) : settled(.unloaded).clearing(Self.reloadableBit)
+        let left = settled(isClean ? .spilled : .unloaded, stamp: stamp).setting(Self.evictedBit)
+        return isClean ? left : left.clearing(Self.reloadableBit)
+    }
+
+    /// A relief has looked at the value and left it where it is: what it remembers of uses fades, its grace is over.
+    /// Legal in every phase.
+    package func spared(hits: UInt8) -> ResidencyWord {
+        let word = phase == .resident ? clearing(Self.evictedBit) : self
+        return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 29)
     }
 }

@@ -15,6 +15,8 @@ package struct SlotHeader: ~Copyable {
     let home: UInt32
 
     init(home: UInt32 = 0) { self.home = home }
+    /// The ``UseClock`` reading when the value came into memory.
+    let arrival = Atomic<UInt32>(0)
 
     /// The bytes that releasing the value gives back.
     let footprint = Atomic<Int>(0)

@@ -12,8 +12,8 @@ extension ValueEntry {
         case load, restore
         /// It would be, but it did not want to begin.
         case away
-        /// Somebody else is at work: the word while they are.
-        case wait(ResidencyWord)
+        /// Somebody else is at work: what the slot's `arrival` says while they are.
+        case wait(UInt32)
     }
 
     /// Finds the slot that readers find now, which may be another one after a wait, and takes a turn there; it begins to
@@ -24,12 +24,17 @@ extension ValueEntry {
     func turn(_ slot: Slot<Value>, begins: Bool) -> Turn? {
         if slot.pin() { return .pinned }
         if begins {
-            if unsafe slot.header.pointee.apply({ $0.beginningLoad(stamp: UseClock.tick()) }) != nil { return .load }
+            if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil {
+                // Tells this load from others in the same slot.
+                unsafe slot.header.pointee.arrival.store(UseClock.tick(), ordering: .relaxed)
+                return .load
+            }
             if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
         } else if unsafe slot.header.pointee.state.isAway {
             return .away
         }
-        return unsafe slot.header.pointee.apply({ $0.awaiting() }).map { .wait($0.after) }
+        let arrival = unsafe slot.header.pointee.arrival.load(ordering: .relaxed)
+        return unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil ? .wait(arrival) : nil
     }
 
     /// Pins a value, making it, with `loader` if there is one, or waiting for it. Blocks.
@@ -40,9 +45,9 @@ extension ValueEntry {
             case .pinned: return slot
             case .load: if try load(slot, loader) { return slot }
             case .restore: if try restore(slot, loader) { return slot }
-            case .wait(let word):
+            case .wait(let arrival):
                 try refuseToWaitForMyself(slot)
-                try follow(ParkingLot.park(on: slot.address) { slot.isStill(word) })
+                try follow(ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
             case .away, nil: sched_yield()
             }
         }
@@ -72,9 +77,9 @@ extension ValueEntry {
                     }
                 }
                 if let made { return made }
-            case .wait(let word):
+            case .wait(let arrival):
                 try refuseToWaitForMyself(slot)
-                try follow(await ParkingLot.park(on: slot.address) { slot.isStill(word) })
+                try follow(await ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
             case nil: await Task.yield()
             }
         }
@@ -114,12 +119,14 @@ extension ValueEntry {
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
         noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: UseClock.tick()) }) else {
+        let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingLoad(stamp: stamp, horizon: horizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
             noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
+        unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidLoad(PressureResource(entry: self))
         return true
@@ -138,24 +145,24 @@ extension ValueEntry {
         let value: Value
         do {
             let start = SystemClock().now()
+            let plainByteCount = unsafe slot.header.pointee.plainByteCount.load(ordering: .relaxed)
             value = try working(in: slot) {
-                unsafe try slot.copy.pointee.restore(
-                    Value.self,
-                    plainByteCount: slot.header.pointee.plainByteCount.load(ordering: .relaxed)
-                )
+                unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
             }
-            statistics.noteRestore(SystemClock().now() - start)
+            statistics.noteRestore(SystemClock().now() - start, byteCount: plainByteCount)
         } catch {
             return try rebuild(slot, loader, after: error)
         }
         unsafe slot.value.initialize(to: value)
         noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
-        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: UseClock.tick()) }) else {
+        let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
+        guard let step = unsafe slot.header.pointee.apply({ $0.finishingRestore(stamp: stamp, horizon: horizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
             noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
             release(slot)
             return false
         }
+        unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         controller?.delegate?.resourceDidRestore(PressureResource(entry: self))
         return true
@@ -181,11 +188,10 @@ extension ValueEntry {
 }
 
 extension Slot {
-    /// Whether whoever was at work when `word` was read still is. A keyed cache gives a slot to another key when a load
-    /// has failed: waiting for that one's load would bring the wrong error.
-    fileprivate func isStill(_ word: ResidencyWord) -> Bool {
-        let now = unsafe header.pointee.state
-        return now.hasWaiters && now.stamp == word.stamp
+    /// Whether whoever was at work when `arrival` was read still is. A keyed cache gives a slot to another key when a
+    /// load has failed: waiting for that one's load would bring the wrong error.
+    fileprivate func isStillBusy(since arrival: UInt32) -> Bool {
+        unsafe header.pointee.state.hasWaiters && header.pointee.arrival.load(ordering: .relaxed) == arrival
     }
 }
 

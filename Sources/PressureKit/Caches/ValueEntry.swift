@@ -64,6 +64,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
                 $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick())
             })
         else { preconditionFailure("finished a change that was not begun") }
+        unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
     }
 

@@ -40,7 +40,8 @@ extension CacheEntry {
         let word = unsafe header(slot).pointee.state
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         switch word.phase {
-        case .unloaded, .spilled, .retired: return
+        case .unloaded, .spilled: return unsafe wasSpared(slot, hits: word.hits / 2)
+        case .retired: return
         case .loading, .restoring, .mutating, .releasing:
             return storage.appendSkip(self, .busy, footprint: footprint)
         case .resident: break
@@ -48,14 +49,16 @@ extension CacheEntry {
         guard footprint > 0 else { return }
         guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
+        let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
+        let restoreCost = statistics.restoreCost(byteCount: plainBytes)
         let way: Candidate.Way =
             word.isClean
             ? .release
             : .forDirty(
                 isReloadable: word.isReloadable,
                 loadTime: statistics.loadTime,
-                restoreTime: statistics.restoreTime,
+                restoreTime: .nanoseconds(Int64(restoreCost)),
                 byteCount: plainBytes,
                 canSpill: canSpill
             )
@@ -67,7 +70,13 @@ extension CacheEntry {
             stamp: word.stamp,
             way: way,
             isVisible: isVisible,
-            depth: depth
+            depth: depth,
+            arrival: arrival,
+            hits: word.hits,
+            hasRefaulted: word.isMarkedEvicted,
+            restoreCost: restoreCost,
+            reloadCost: statistics.reloadCost,
+            writeCost: way == .spill ? statistics.writeCost(byteCount: plainBytes) : 0
         )
         unsafe storage.append(candidate, entry: self, slot: slot, plainBytes: plainBytes)
     }

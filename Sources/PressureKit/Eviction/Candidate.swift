@@ -1,4 +1,5 @@
-/// What the planner knows of one value that could leave memory. Trivial, so that a million of them are one buffer.
+/// What the planner knows of one value that could leave memory. Trivial and 40 bytes, so that a million of them are one
+/// buffer.
 package struct Candidate: Sendable {
     /// How the value may leave memory.
     package enum Way: UInt8, Sendable {
@@ -14,29 +15,67 @@ package struct Candidate: Sendable {
     package var footprint: Int
     /// The ``UseClock`` reading of its last use.
     package var stamp: UInt32
-    /// How it would leave.
-    package var way: Way
-    /// Whether its controller is visible.
-    package var isVisible: Bool
+    /// The ``UseClock`` reading when it came into memory.
+    package var arrival: UInt32
+    /// Nanoseconds to read it back from its copy.
+    package var restoreCost: Float
+    /// Nanoseconds for the loader to make it again; infinite when there is no loader, or none that was ever timed.
+    package var reloadCost: Float
+    /// Nanoseconds for one thread to write its copy; 0 when it has one or needs none.
+    package var writeCost: Float
     /// Its controller's distance from the root.
     package var depth: UInt16
+    /// How it would leave.
+    package var way: Way
+    /// In how many ticks of the ``UseClock`` it was used again, up to ``ResidencyWord/mostHits``; halved by every
+    /// relief that spares it, and kept while it is out of memory.
+    package var hits: UInt8
+    /// Whether its controller is visible.
+    package var isVisible: Bool
+    /// Whether it came back soon after an eviction, and no relief has spared it since.
+    package var hasRefaulted: Bool
 
     /// Creates a candidate.
-    package init(footprint: Int, stamp: UInt32, way: Way, isVisible: Bool, depth: UInt16) {
+    package init(
+        footprint: Int,
+        stamp: UInt32,
+        way: Way,
+        isVisible: Bool,
+        depth: UInt16,
+        arrival: UInt32 = 0,
+        hits: UInt8 = 0,
+        hasRefaulted: Bool = false,
+        restoreCost: Float = 0,
+        reloadCost: Float = .infinity,
+        writeCost: Float = 0
+    ) {
         self.footprint = footprint
         self.stamp = stamp
-        self.way = way
-        self.isVisible = isVisible
+        self.arrival = arrival
+        self.restoreCost = restoreCost
+        self.reloadCost = reloadCost
+        self.writeCost = writeCost
         self.depth = depth
+        self.way = way
+        self.hits = hits
+        self.isVisible = isVisible
+        self.hasRefaulted = hasRefaulted
     }
 }
 
-extension Candidate.Way {
-    /// Reading back runs at about 300 MB of plain bytes a second and core, plus a system call
-    /// (`pread` and inflate, measured with zlib 1.2.13); an assumption until the cache has measured its own.
-    private static let assumedRestoreRate = 300.0 * 1e6
-    private static let assumedRestoreLatency = 20e-6
+extension Candidate {
+    /// 0: free and hidden, 1: free and visible, 2: to be written and hidden, 3: to be written and visible.
+    package var evictionClass: UInt8 { (way == .spill ? 2 : 0) | (isVisible ? 1 : 0) }
 
+    /// Ticks of the ``UseClock`` since its last use.
+    package func age(at now: UInt32) -> UInt32 { now &- stamp }
+
+    /// Nanoseconds that its next reader waits if it leaves. A copy is preferred to the loader once there is one; before,
+    /// ``Way/forDirty(hasLoader:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
+    package var returnCost: Float { way == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
+}
+
+extension Candidate.Way {
     /// Whether a dirty value is better loaded again than written and read back.
     ///
     /// A value that no loader makes is always written. One whose loader has never been timed is written too.
@@ -50,7 +89,7 @@ extension Candidate.Way {
         guard isReloadable else { return .spill }
         guard canSpill else { return .drop }
         guard let loadTime else { return .spill }
-        let restore = restoreTime ?? .seconds(Double(byteCount) / assumedRestoreRate + assumedRestoreLatency)
+        let restore = restoreTime ?? .nanoseconds(Int64(CostEstimate.restore(byteCount: byteCount)))
         return loadTime <= restore ? .drop : .spill
     }
 }

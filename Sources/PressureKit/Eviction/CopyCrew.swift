@@ -57,11 +57,11 @@ final class CopyCrew: Sendable {
 
     deinit { tools.state.withLock { $0.isStopped = true } }
 
-    /// Hands out the victims `choices` of a plan. On the relief thread, as are the following.
-    func begin(_ storage: PlanStorage, choices: Range<Int>) {
+    /// Hands out the victims `choices` of a plan until a deadline. On the relief thread, as are the following.
+    func begin(_ storage: PlanStorage, choices: Range<Int>, deadline: MonotonicInstant?) {
         tools.state.withLock { state in
             state.storage = storage
-            state.job = CopyJob(storage, choices: choices, file: tools.file)
+            state.job = CopyJob(storage, choices: choices, file: tools.file, deadline: deadline)
             state.helpersAllocations = 0
         }
     }
@@ -92,6 +92,9 @@ final class CopyCrew: Sendable {
 
     /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
     func suspend() { tools.state.withLock { $0.job?.suspend() } }
+
+    /// Whether the deadline kept a victim of the job from being begun.
+    var isLate: Bool { tools.state.withLock { $0.job?.isLate ?? false } }
 
     /// Ends the job, so that the storage may be used for something else. Returns the heap allocations that the helpers
     /// made meanwhile, where a probe counts them.

@@ -11,6 +11,7 @@ struct CopyJob {
 
     private let storage: PlanStorage
     private let file: SegmentFile
+    private let deadline: MonotonicInstant?
     /// The choices that no one has begun. Two numbers, not a range: collection methods that the compiler does not
     /// specialise, as in a debug build, allocate.
     private var nextChoice: Int
@@ -21,15 +22,19 @@ struct CopyJob {
     private var finishedCount = 0
     private var takenCount = 0
 
-    init(_ storage: PlanStorage, choices: Range<Int>, file: SegmentFile) {
+    init(_ storage: PlanStorage, choices: Range<Int>, file: SegmentFile, deadline: MonotonicInstant? = nil) {
         self.storage = storage
         self.file = file
+        self.deadline = deadline
         nextChoice = choices.lowerBound
         endOfChoices = choices.upperBound
     }
 
     /// Whether every victim that was begun is finished and taken back, and none is waiting.
     var isDone: Bool { underWay == 0 && open == nil && nextChoice == endOfChoices && takenCount == finishedCount }
+
+    /// Whether the deadline kept a victim from being begun.
+    private(set) var isLate = false
 
     /// Begins no more victims.
     mutating func suspend() { endOfChoices = nextChoice }
@@ -50,6 +55,11 @@ struct CopyJob {
                 return unit
             }
             guard nextChoice < endOfChoices else { return nil }
+            if let deadline, now >= deadline {
+                isLate = true
+                suspend()
+                return nil
+            }
             nextChoice += 1
             // Within the plan, whose choices are candidates' indices.
             begin(unsafe Int(storage.choices[nextChoice - 1].index), now: now)

@@ -1,3 +1,14 @@
+extension EvictionReport.Prediction {
+    /// From one thread's nanoseconds.
+    init(_ prediction: PlanPrediction, workers: Int) {
+        bytes = ByteCount(bytes: prediction.bytes)
+        let time = prediction.releaseTime + prediction.writeTime / Double(workers)
+        // Estimates of absurd sizes are cut at an absurd length.
+        duration = .nanoseconds(Int64(min(time, 1e18)))
+        futureCost = .nanoseconds(Int64(min(prediction.futureCost, 1e18)))
+    }
+}
+
 /// Turning what a relief noted in its reserved storage into a report. Allocates: the memory is free by now.
 extension EvictionReport {
     mutating func fill(from storage: PlanStorage, isMemoryBacked: Bool) {

@@ -21,6 +21,8 @@ public struct EvictionReport: Sendable {
         case spillFailed
         /// Writing is suspended after earlier failures, and there is no loader.
         case spillSuspended
+        /// It was to go, but the deadline had passed.
+        case deadline
     }
 
     /// A value that left memory.
@@ -67,12 +69,24 @@ public struct EvictionReport: Sendable {
         public var trim = Duration.zero
     }
 
+    /// What was expected when the victims were chosen, from what their caches had measured.
+    public struct Prediction: Sendable, Hashable {
+        /// What the victims would give back.
+        public var bytes = ByteCount.zero
+        /// Writing and releasing them on all workers, without telling anybody.
+        public var duration = Duration.zero
+        /// How long readers would wait, all together, for the victims that are wanted again before the next relief.
+        public var futureCost = Duration.zero
+    }
+
     /// Why memory was reclaimed.
     public var cause: PressureCause
     /// The bytes asked for; `nil` when a part or all of what is not in use was.
     public var goal: ByteCount?
     /// The bytes of the values that left memory.
     public var claimed = ByteCount.zero
+    /// What was expected of the plan, beside ``claimed`` and ``Phases/release`` with ``Phases/spill``.
+    public var predicted = Prediction()
     /// The fall of the process's resident memory, measured; negative if it grew meanwhile.
     public var returned = ByteCount.zero
     /// Bytes that counted as spilled to memory-backed storage, which frees nothing.

@@ -1,9 +1,12 @@
 /// Chooses what leaves memory: the lowest ranks that cover the goal, in the order in which they are to go.
 ///
 /// Pure, in place, and without a heap allocation: all it works on is passed in. Choosing is expected linear time
-/// (quickselect over the ranks, weighted by bytes: Hoare's FIND, CACM 1961), so a plan over a million candidates costs
-/// less than sorting them; only the chosen are sorted.
+/// (quickselect over the ranks, weighted by bytes: Hoare's FIND, CACM 1961), and sorting is linear (``RankSort``), so a
+/// plan over a million candidates costs less than sorting a million keys by comparing them, whatever the goal.
 package enum Planner {
+    /// The highest rank there is: ranks have 48 bits, so that with what is above them an order is one number.
+    package static let highestRank: UInt64 = (1 << 48) - 1
+
     /// A candidate's rank and where it is in the array of candidates.
     package struct Choice: Comparable, Sendable {
         /// The policy's rank.
@@ -22,15 +25,46 @@ package enum Planner {
         }
     }
 
-    /// Chooses among `candidates`. On return the first `n` elements of `choices` are the victims, in order, where `n`
-    /// is the result.
+    /// What has been decided.
+    package struct Plan: Sendable {
+        /// How many choices are the victims.
+        package var count = 0
+        /// The victim with the highest rank.
+        package var last: Candidate?
+        /// What is to be expected of it.
+        package var prediction = PlanPrediction()
+    }
+
+    /// Chooses among `candidates`. On return the first ``Plan/count`` elements of `choices` are the victims, in order.
     ///
     /// - Parameters:
     ///   - candidates: all that could leave.
     ///   - choices: at least as long; its content on entry does not matter.
     ///   - goal: bytes to free; `nil` for all there are.
     ///   - policy: which go first.
-    ///   - now: the reading of the ``UseClock``.
+    ///   - moment: when.
+    package static func plan(
+        _ candidates: UnsafeBufferPointer<Candidate>,
+        choices: UnsafeMutableBufferPointer<Choice>,
+        goal: Int?,
+        policy: any EvictionPolicy,
+        at moment: PlanMoment
+    ) -> Plan {
+        let all = unsafe UnsafeMutableBufferPointer(rebasing: choices[..<candidates.count])
+        unsafe policy.rankAll(candidates, into: all, at: moment)
+        var plan = Plan(count: all.count)
+        if let goal, !policy.takesEverything {
+            let (count, need) = unsafe select(all, candidates, goal: goal)
+            plan.count = count
+            unsafe replaceLast(all, candidates, chosen: count, need: need, moment)
+        }
+        let victims = unsafe UnsafeMutableBufferPointer(rebasing: all[..<plan.count])
+        unsafe describe(victims, candidates, moment, &plan)
+        unsafe RankSort.sort(victims)
+        return plan
+    }
+
+    /// The same for a reading of the ``UseClock`` with nothing else known; returns how many choices are the victims.
     package static func plan(
         _ candidates: UnsafeBufferPointer<Candidate>,
         choices: UnsafeMutableBufferPointer<Choice>,
@@ -38,51 +72,92 @@ package enum Planner {
         policy: any EvictionPolicy,
         now: UInt32
     ) -> Int {
-        let all = unsafe UnsafeMutableBufferPointer(rebasing: choices[..<candidates.count])
-        for index in all.indices {
-            let rank = unsafe policy.rank(candidates[index], now: now)
-            unsafe all[index] = Choice(rank: rank, index: UInt32(index))
+        unsafe plan(candidates, choices: choices, goal: goal, policy: policy, at: PlanMoment(now: now)).count
+    }
+
+    /// Predicts, notes the last victim, and puts in place of each victim's rank the order in which it is to go: what
+    /// costs nothing first; then children before parents; then the policy's order.
+    private static func describe(
+        _ victims: UnsafeMutableBufferPointer<Choice>,
+        _ candidates: UnsafeBufferPointer<Candidate>,
+        _ moment: PlanMoment,
+        _ plan: inout Plan
+    ) {
+        var last: Choice?
+        for index in 0..<victims.count {
+            let choice = unsafe victims[index]
+            // Choices name candidates.
+            let victim = unsafe candidates[Int(choice.index)]
+            // Not with `map`: its closure allocates in a debug build.
+            if let known = last, choice < known {} else { last = choice }
+            plan.prediction.add(victim, at: moment)
+            let depth = 0x7FFF - UInt64(min(victim.depth, 0x7FFF))
+            unsafe victims[index].rank = (victim.way == .spill ? 1 << 63 : 0) | depth << 48 | choice.rank
         }
-        var chosen = all.count
-        if let goal {
-            chosen = unsafe select(all, candidates, goal: goal)
-            unsafe shrinkLast(all, candidates, chosen: chosen, goal: goal)
-        }
-        let victims = unsafe UnsafeMutableBufferPointer(rebasing: all[..<chosen])
-        unsafe sort(victims) { left, right in
-            let (a, b) = unsafe (candidates[Int(left.index)], candidates[Int(right.index)])
-            // What costs nothing first; then children before parents; then the policy's order.
-            if (a.way == .spill) != (b.way == .spill) { return a.way != .spill }
-            if a.depth != b.depth { return a.depth > b.depth }
-            return left < right
-        }
-        return chosen
+        if let last { plan.last = unsafe candidates[Int(last.index)] }
     }
 
     // MARK: Choosing
 
-    /// Brings the lowest ranks that together have `goal` bytes to the front; returns how many they are.
+    /// Brings the lowest ranks that together have `goal` bytes to the front, the highest of them last. Returns how many
+    /// they are, and how many bytes the last one has to bring; 0 when all of them together are no more than the goal.
     private static func select(
         _ choices: UnsafeMutableBufferPointer<Choice>,
         _ candidates: UnsafeBufferPointer<Candidate>,
         goal: Int
-    ) -> Int {
+    ) -> (count: Int, need: Int) {
         var low = 0
         var high = choices.count
         var missing = goal
-        guard missing > 0 else { return 0 }
+        guard missing > 0 else { return (0, 0) }
+        var total = 0
+        for index in 0..<candidates.count { unsafe total += candidates[index].footprint }
+        guard total > goal else { return (high, 0) }
+        // Splitting needs three to four looks at each element on average. After ten, it is one of the rare orders that
+        // mislead it: what is left is sorted.
+        var patience = 10 * choices.count
         while high - low > 1 {
+            patience -= high - low
+            if patience < 0 {
+                unsafe RankSort.sort(UnsafeMutableBufferPointer(rebasing: choices[low..<high]))
+                return unsafe walk(choices, candidates, from: low, missing: missing)
+            }
             let middle = unsafe partition(choices, low, high)
-            var left = 0
-            for index in low..<middle { unsafe left += candidates[Int(choices[index].index)].footprint }
+            // Looking a candidate's bytes up is what takes time, so that is done for the shorter part.
+            let isLeftShorter = middle - low <= high - middle
+            var part = 0
+            for index in (isLeftShorter ? low : middle)..<(isLeftShorter ? middle : high) {
+                unsafe part += candidates[Int(choices[index].index)].footprint
+            }
+            let left = isLeftShorter ? part : total - part
             if left >= missing {
                 high = middle
+                total = left
             } else {
                 missing -= left
                 low = middle
+                total -= left
             }
         }
-        return high
+        return (high, missing)
+    }
+
+    /// The same for what is sorted from `low` on.
+    private static func walk(
+        _ choices: UnsafeMutableBufferPointer<Choice>,
+        _ candidates: UnsafeBufferPointer<Candidate>,
+        from low: Int,
+        missing: Int
+    ) -> (count: Int, need: Int) {
+        var missing = missing
+        var next = low
+        while true {
+            // All candidates together have more than is missing.
+            let bytes = unsafe candidates[Int(choices[next].index)].footprint
+            next += 1
+            if bytes >= missing { return (next, missing) }
+            missing -= bytes
+        }
     }
 
     /// Splits `low..<high` so that every element before the result is less than every element from it on; both parts
@@ -104,60 +179,34 @@ package enum Planner {
         return a < c ? a : max(b, c)
     }
 
-    /// Puts in place of the last victim the smallest candidate of its class that still covers the need, so that a small
-    /// shortage does not cost a large value.
-    private static func shrinkLast(
+    /// Puts in place of the last victim the candidate of its class that is cheapest to lose and still covers the need,
+    /// of equals the smallest, so that a small shortage does not cost a large value.
+    ///
+    /// Not simply the smallest, which may be the one that is used most: where many small reliefs end with it, readers
+    /// waited up to seven times as long in simulations.
+    private static func replaceLast(
         _ choices: UnsafeMutableBufferPointer<Choice>,
         _ candidates: UnsafeBufferPointer<Candidate>,
         chosen: Int,
-        goal: Int
+        need: Int,
+        _ moment: PlanMoment
     ) {
-        guard chosen > 0 else { return }
-        var total = 0
-        var last = 0
-        for index in 0..<chosen {
-            unsafe total += candidates[Int(choices[index].index)].footprint
-            if unsafe choices[last] < choices[index] { last = index }
-        }
+        guard chosen > 0, need > 0 else { return }
+        let last = chosen - 1
         let victim = unsafe candidates[Int(choices[last].index)]
-        let need = goal - (total - victim.footprint)
-        guard need > 0, victim.footprint > need else { return }
+        guard victim.footprint > need else { return }
         var best = last
         var bestBytes = victim.footprint
+        var bestCost = CostAware.expectedCost(victim, at: moment)
         for index in chosen..<choices.count {
             let candidate = unsafe candidates[Int(choices[index].index)]
             guard candidate.evictionClass == victim.evictionClass, candidate.footprint >= need else { continue }
-            if candidate.footprint < bestBytes {
-                best = index
-                bestBytes = candidate.footprint
-            }
+            let cost = CostAware.expectedCost(candidate, at: moment)
+            guard cost < bestCost || (cost == bestCost && candidate.footprint < bestBytes) else { continue }
+            best = index
+            bestBytes = candidate.footprint
+            bestCost = cost
         }
         if best != last { unsafe choices.swapAt(best, last) }
-    }
-
-    // MARK: Sorting
-
-    /// Heapsort: in place, no recursion, no allocation, and never worse than n log n.
-    private static func sort(
-        _ choices: UnsafeMutableBufferPointer<Choice>,
-        by precedes: (Choice, Choice) -> Bool
-    ) {
-        let count = choices.count
-        func sift(from start: Int, end: Int) {
-            var root = start
-            while true {
-                var child = 2 * root + 1
-                guard child < end else { return }
-                if child + 1 < end, unsafe precedes(choices[child], choices[child + 1]) { child += 1 }
-                guard unsafe precedes(choices[root], choices[child]) else { return }
-                unsafe choices.swapAt(root, child)
-                root = child
-            }
-        }
-        for start in stride(from: count / 2 - 1, through: 0, by: -1) { sift(from: start, end: count) }
-        for end in stride(from: count - 1, to: 0, by: -1) {
-            unsafe choices.swapAt(0, end)
-            sift(from: 0, end: end)
-        }
     }
 }

@@ -1,9 +1,11 @@
-/// How much memory a relief is to free: a number of bytes, a part of what could be evicted, or all of it.
+/// How much memory a relief is to free: a number of bytes, a part of what could be evicted, or all of it; and by when.
 package struct ReliefAmount: Hashable, Sendable {
     /// Bytes.
     package var bytes = 0
     /// A part of what can be evicted when the relief begins, 0 … 1.
     package var share = 0.0
+    /// No victim is begun any more from then on; `nil` for as long as it takes.
+    package var deadline: MonotonicInstant?
 
     /// A number of bytes.
     package static func bytes(_ count: Int) -> ReliefAmount { ReliefAmount(bytes: max(0, count)) }
@@ -14,9 +16,24 @@ package struct ReliefAmount: Hashable, Sendable {
     /// All that is not in use.
     package static let everything = ReliefAmount(share: 1)
 
-    /// The larger of two wishes, whichever that will turn out to be.
+    /// Whether nothing is wanted.
+    package var isNothing: Bool { bytes == 0 && share == 0 }
+
+    /// The same until a deadline.
+    package func by(_ deadline: MonotonicInstant?) -> ReliefAmount {
+        var amount = self
+        amount.deadline = deadline
+        return amount
+    }
+
+    /// The larger of two wishes, whichever that will turn out to be, by the later of their deadlines: a wish is never
+    /// cut short because somebody else was in a hurry. Who wants nothing has no say.
     package func merged(with other: ReliefAmount) -> ReliefAmount {
-        ReliefAmount(bytes: max(bytes, other.bytes), share: max(share, other.share))
+        if isNothing { return other }
+        if other.isNothing { return self }
+        var merged = ReliefAmount(bytes: max(bytes, other.bytes), share: max(share, other.share))
+        if let deadline, let others = other.deadline { merged.deadline = max(deadline, others) }
+        return merged
     }
 
     /// The goal in bytes when `evictable` bytes could go; `nil` for all.

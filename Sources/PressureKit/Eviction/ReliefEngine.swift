@@ -8,12 +8,14 @@ final class ReliefEngine: Sendable {
     let file: SegmentFile
     let isMemoryBacked: Bool
     private let policy: any EvictionPolicy
+    private let workers: Int
     private let clock: any MonotonicClock
     private let footprint: ProcessFootprint
     private let crew: CopyCrew
     private let probe: AllocationProbe
     private let isProbed: Bool
     private let backoff = Lock(SpillBackoff())
+    private let history = Lock(PlanHistory(start: UseClock.now))
     /// For ``spill(_:_:)``; those of reliefs are the crew's.
     private let encoders = Lock<[ChunkEncoder]>([])
     /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
@@ -37,13 +39,14 @@ final class ReliefEngine: Sendable {
             )
         )
         isMemoryBacked = directory.isMemoryBacked
-        policy = configuration.policy
+        policy = configuration.policy ?? configuration.evictionOrder.policy
+        workers = configuration.workers ?? Int(pk_usable_cpus())
         clock = configuration.clock
         probe = configuration.allocationProbe ?? { 0 }
         isProbed = configuration.allocationProbe != nil
         footprint = try ProcessFootprint()
         crew = try CopyCrew(
-            workers: configuration.workers ?? Int(pk_usable_cpus()),
+            workers: workers,
             file: file,
             compression: configuration.compression,
             clock: configuration.clock,
@@ -65,6 +68,7 @@ final class ReliefEngine: Sendable {
             cause: PressureCause(origin: .request, source: "rehearsal", levelBefore: .normal, levelAfter: .normal)
         )
         end(&progress, report: &report)
+        history.withLock { $0 = PlanHistory(start: UseClock.now) }
     }
 
     /// Makes room for plans over `count` caches. Allocates; from any thread.
@@ -125,12 +129,21 @@ final class ReliefEngine: Sendable {
         var allocations = 0
         /// What could be evicted when the first round began; `nil` before.
         var evictable: Int?
+        /// When the last plan was made; `nil` before the first.
+        var moment: PlanMoment?
+        /// What the plans are expected to come to.
+        var prediction = PlanPrediction()
+        /// The victim with the highest rank.
+        var last: Candidate?
+        /// The deadline that ended a round.
+        var missedDeadline: MonotonicInstant?
         /// Whether a round has freed nothing, so that another one would not either.
         var isExhausted = false
 
         /// Whether `amount` has been freed, or no more can be.
         func hasReached(_ amount: ReliefAmount) -> Bool {
-            if amount == ReliefAmount() || isExhausted { return true }
+            if amount.isNothing || isExhausted { return true }
+            if let missedDeadline, let deadline = amount.deadline, deadline <= missedDeadline { return true }
             guard let evictable, let goal = amount.goal(evictable: evictable) else { return false }
             return freed >= goal
         }
@@ -159,56 +172,82 @@ final class ReliefEngine: Sendable {
         let evictable = progress.evictable ?? storage.footprint(from: base)
         progress.evictable = evictable
         let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
-        let chosen = unsafe Planner.plan(
+        let moment = moment(&progress, count: storage.candidateCount - base)
+        let plan = unsafe Planner.plan(
             UnsafeBufferPointer(rebasing: storage.candidates[base..<storage.candidateCount]),
             choices: UnsafeMutableBufferPointer(rebasing: storage.choices[base..<storage.candidateCount]),
             goal: goal,
             policy: policy,
-            now: UseClock.tick()
+            at: moment
         )
+        let chosen = plan.count
+        progress.prediction += plan.prediction
+        progress.last = plan.last ?? progress.last
         // The planner counts from the first candidate it was given.
         for index in base..<(base + chosen) { unsafe storage.choices[index].index += UInt32(base) }
         let planned = clock.now()
         progress.phases.plan += planned - start
 
-        let firstSpill = releaseFree(&progress, choices: base..<(base + chosen))
+        let firstSpill = releaseFree(&progress, choices: base..<(base + chosen), deadline: amount.deadline)
         let released = clock.now()
         progress.phases.release += released - planned
 
-        spill(&progress, choices: firstSpill..<(base + chosen))
+        spill(&progress, choices: firstSpill..<(base + chosen), deadline: amount.deadline)
         progress.phases.spill += clock.now() - released
         // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
         // suspended, what can be made again may go without.
-        progress.isExhausted = canSpill == self.canSpill && (goal == nil || progress.freed == freedBefore)
+        let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
+        let isStuck = goal == nil || progress.freed == freedBefore
+        progress.isExhausted = !isLate && canSpill == self.canSpill && isStuck
         progress.allocations += probe() - allocationsBefore
     }
 
+    /// The moment of a plan for what has just been listed: no value is younger than that.
+    private func moment(_ progress: inout Progress, count: Int) -> PlanMoment {
+        let now = UseClock.tick()
+        var moment = progress.moment ?? history.withLock { $0.begin(at: now, count: count) }
+        moment.now = now
+        progress.moment = moment
+        return moment
+    }
+
     /// Releases the victims that need no copy, which the plan puts first; returns where the others begin.
-    private func releaseFree(_ progress: inout Progress, choices: Range<Int>) -> Int {
+    private func releaseFree(_ progress: inout Progress, choices: Range<Int>, deadline: MonotonicInstant?) -> Int {
         let storage = progress.storage
         for choice in choices {
             let victim = unsafe Int(storage.choices[choice].index)
+            if let deadline, clock.now() >= deadline {
+                progress.missedDeadline = deadline
+                skipRest(choice, choices.upperBound, storage)
+                return choices.upperBound
+            }
             guard unsafe storage.candidates[victim].way != .spill else { return choice }
             release(victim, &progress, dropping: unsafe storage.candidates[victim].way == .drop)
         }
         return choices.upperBound
     }
 
+    private func skipRest(_ first: Int, _ end: Int, _ storage: PlanStorage) {
+        for choice in first..<end { unsafe skip(Int(storage.choices[choice].index), storage, .deadline) }
+    }
+
     /// Has the other victims copied, and releases each as soon as its copy is complete.
-    private func spill(_ progress: inout Progress, choices: Range<Int>) {
+    private func spill(_ progress: inout Progress, choices: Range<Int>, deadline: MonotonicInstant?) {
         guard !choices.isEmpty else { return }
         let storage = progress.storage
-        crew.begin(storage, choices: choices)
+        crew.begin(storage, choices: choices, deadline: deadline)
         while true {
             switch crew.nextStep() {
             case .work(let unit): crew.work(on: unit)
             case .finished(let victim): finish(victim, &progress)
             case .done:
+                if crew.isLate { progress.missedDeadline = deadline }
+                let reason = crew.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
                 progress.allocations += crew.end()
                 for choice in choices {
                     let victim = unsafe Int(storage.choices[choice].index)
                     // Never begun: the crew was told to stop.
-                    if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, .spillSuspended) }
+                    if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, reason) }
                 }
                 return
             }
@@ -237,6 +276,7 @@ final class ReliefEngine: Sendable {
         }
         backoff.withLock { $0.noteSuccess() }
         unsafe storage.outcomes[victim].storedBytes = stored
+        entry.statistics.noteWrite(outcome.copyTime, byteCount: outcome.plainBytes)
         release(victim, &progress, dropping: false)
     }
 
@@ -255,6 +295,7 @@ final class ReliefEngine: Sendable {
         // Retained by the storage.
         let entry = unsafe place.entry.takeUnretainedValue()
         let start = clock.now()
+        if let moment = progress.moment { entry.statistics.horizon.store(moment.horizon, ordering: .relaxed) }
         guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
             return skip(victim, storage, .pinned)
         }
@@ -284,12 +325,27 @@ final class ReliefEngine: Sendable {
         }
         report.returned = ByteCount(bytes: returned)
         report.phases = progress.phases
+        report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
+        remember(progress)
         report.allocations = isProbed ? progress.allocations : nil
         report.fill(from: progress.storage, isMemoryBacked: isMemoryBacked)
         progress.storage.clear()
         storage.withLock { storage in
             progress.storage.reserve(storage.wanted)
             storage.idle = progress.storage
+        }
+    }
+
+    /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared.
+    private func remember(_ progress: Progress) {
+        guard let last = progress.last, let moment = progress.moment else { return }
+        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment)) }
+        let storage = progress.storage
+        for index in 0..<storage.candidateCount where unsafe storage.outcomes[index].order == 0 {
+            let place = unsafe storage.places[index]
+            let hits = unsafe policy.hits(afterSparing: storage.candidates[index], last: last, at: moment)
+            // Retained by the storage.
+            unsafe place.entry.takeUnretainedValue().wasSpared(place.slot, hits: hits)
         }
     }
 

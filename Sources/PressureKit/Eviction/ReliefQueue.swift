@@ -22,12 +22,12 @@ package struct ReliefQueue: Sendable {
         /// Go on towards a target.
         case work(Target)
         /// The target is reached. These wait for the report; requests from now on begin a new relief.
-        case end([@Sendable (EvictionReport) -> Void])
+        case end([ReliefReply])
     }
 
     private var target: Target?
     private var warned = PressureLevel.normal
-    private var replies: [@Sendable (EvictionReport) -> Void] = []
+    private var replies: [ReliefReply] = []
 
     /// A queue with nothing wanted.
     package init() {}

@@ -1,3 +1,6 @@
+/// Is handed the report of a relief, to take it: what it leaves lives until it returns.
+package typealias ReliefReply = @Sendable (_ report: inout EvictionReport?) -> Void
+
 /// A wish for memory.
 package struct ReliefRequest: Sendable {
     /// Why.
@@ -10,8 +13,9 @@ package struct ReliefRequest: Sendable {
     package var isMonitored: Bool
     /// Called on the relief thread before anything else.
     package var prelude: (@Sendable () -> Void)?
-    /// Called once with the report, on the relief thread.
-    package var reply: (@Sendable (EvictionReport) -> Void)?
+    /// Called once with the report, on the relief thread. If it takes the report, caches that the report names are not
+    /// kept by the thread any more when whoever waits goes on.
+    package var reply: ReliefReply?
 
     /// Creates a request.
     package init(
@@ -20,7 +24,7 @@ package struct ReliefRequest: Sendable {
         warns: Bool,
         isMonitored: Bool = false,
         prelude: (@Sendable () -> Void)? = nil,
-        reply: (@Sendable (EvictionReport) -> Void)? = nil
+        reply: ReliefReply? = nil
     ) {
         self.cause = cause
         self.amount = amount

@@ -28,12 +28,16 @@ public struct PressureConfiguration: Sendable {
     /// The default is a quarter, so that a warning is felt, and three more can follow before nothing is left.
     public var warningShare = 0.25
 
+    /// In which order values leave memory.
+    public var evictionOrder = EvictionOrder.costAware
+
     /// Writes go to the disk and out of the page cache at once. Needed where a cgroup limit counts the page cache.
     public var bypassesPageCache = false
 
     package var fileSystem: any FileSystem = LinuxFileSystem()
     package var clock: any MonotonicClock = SystemClock()
-    package var policy: any EvictionPolicy = LeastRecentlyUsed()
+    /// In place of ``evictionOrder``.
+    package var policy: (any EvictionPolicy)?
     package var compression = CompressionChoice.adaptive
     package var environment: [String: String]?
     package var allocationProbe: AllocationProbe?

@@ -144,7 +144,8 @@ public final class PressureManager: Sendable {
     private func perform(_ request: ReliefRequest) async -> EvictionReport {
         await withCheckedContinuation { continuation in
             var request = request
-            request.reply = { continuation.resume(returning: $0) }
+            // Not held by a variable here, which would live on.
+            request.reply = { continuation.resume(returning: $0.take()!) }
             relief.request(request)
         }
     }
@@ -163,7 +164,13 @@ public final class PressureManager: Sendable {
     /// The app is idle: evicts all that is not in use, visible values last, so that the memory is there for others.
     ///
     /// Suspends until that is done. What was visible and in memory is remembered for ``enterForeground()``.
-    public func enterBackground() async -> EvictionReport {
+    ///
+    /// - Parameter limit: begin no more values after this time, counted from the call; those under way are finished, so
+    ///   that it can be exceeded by the time one value takes. What was left is in the report as skipped, with the reason
+    ///   ``EvictionReport/SkipReason/deadline``. A relief that was running without a limit keeps having none.
+    public func enterBackground(within limit: Duration? = nil) async -> EvictionReport {
+        // More than 30 years is no limit, and would not fit the clock.
+        let deadline = limit.map { context.clock.now() + min(max($0, .zero), .seconds(1_000_000_000)) }
         let remember = { @Sendable [weak self] in
             guard let self else { return }
             var visible: [CacheEntry] = []
@@ -179,7 +186,7 @@ public final class PressureManager: Sendable {
         return await perform(
             ReliefRequest(
                 cause: cause(.background, "enterBackground"),
-                amount: .everything,
+                amount: .everything.by(deadline),
                 warns: false,
                 prelude: remember
             )

@@ -20,8 +20,13 @@ public struct PressureSnapshot: Sendable {
         public let restores: Int
         /// How often its value left memory.
         public let evictions: Int
+        /// How often its value came back sooner than the relief that took it had expected: evictions that were wrong.
+        public let refaults: Int
         /// How often a load, spill or restore failed.
         public let failures: Int
+
+        /// The part of the evictions that were wrong, 0 … 1; 0 without evictions.
+        public var refaultRate: Double { evictions > 0 ? Double(refaults) / Double(evictions) : 0 }
     }
 
     /// A controller with its own caches.
@@ -59,6 +64,17 @@ public struct PressureSnapshot: Sendable {
     /// The bytes of all values that are in the spill file only.
     public var spilled: ByteCount { sum { $0.residency == .spilled } }
 
+    /// The part of all evictions whose values came back sooner than expected, 0 … 1; 0 without evictions. Much more than
+    /// a few per cent says that the caches are too large for the memory there is, or the order does not fit their use.
+    public var refaultRate: Double {
+        var (evictions, refaults) = (0, 0)
+        for cache in controllers.lazy.flatMap(\.caches) {
+            evictions += cache.evictions
+            refaults += cache.refaults
+        }
+        return evictions > 0 ? Double(refaults) / Double(evictions) : 0
+    }
+
     private func sum(where isCounted: (Cache) -> Bool) -> ByteCount {
         controllers.reduce(.zero) { sum, controller in
             controller.caches.reduce(sum) { isCounted($1) ? $0 + $1.byteCount : $0 }
@@ -80,6 +96,7 @@ extension PressureController {
                 loads: entry.statistics.loads.load(ordering: .relaxed),
                 restores: entry.statistics.restores.load(ordering: .relaxed),
                 evictions: entry.statistics.evictions.load(ordering: .relaxed),
+                refaults: entry.statistics.refaults.load(ordering: .relaxed),
                 failures: entry.statistics.failures.load(ordering: .relaxed)
             )
         }

@@ -7,8 +7,19 @@ struct Relief: Sendable {
 
     /// Runs what has been asked for. `next` says what to do until it says that the target is reached.
     func run(next: ((ReliefAmount) -> Bool) -> ReliefQueue.Step) {
+        guard var answer = carryOut(next) else { return }
+        for reply in answer.replies.dropLast() {
+            var copy = answer.report
+            reply(&copy)
+        }
+        answer.replies.last?(&answer.report)
+    }
+
+    private func carryOut(
+        _ next: ((ReliefAmount) -> Bool) -> ReliefQueue.Step
+    ) -> (report: EvictionReport?, replies: [ReliefReply])? {
         let start = context.clock.now()
-        guard case .work(var target) = next({ _ in false }) else { return }
+        guard case .work(var target) = next({ _ in false }) else { return nil }
         var report = EvictionReport(cause: target.cause)
         var progress = context.engine.begin()
         /// Telling of a change of level is none.
@@ -17,7 +28,7 @@ struct Relief: Sendable {
             report.cause = target.cause
             report.goal = target.amount.statedGoal
             report.isMonitored = target.isMonitored
-            isRelief = isRelief || target.warning != nil || target.amount != ReliefAmount()
+            isRelief = isRelief || target.warning != nil || !target.amount.isNothing
             notify(target, &progress)
             if !progress.hasReached(target.amount) {
                 context.engine.round(&progress, root: root, amount: target.amount)
@@ -28,8 +39,7 @@ struct Relief: Sendable {
                 context.engine.end(&progress, report: &report)
                 report.duration = context.clock.now() - start
                 if isRelief { tell(report) }
-                for reply in replies { reply(report) }
-                return
+                return (report, replies)
             }
         }
     }

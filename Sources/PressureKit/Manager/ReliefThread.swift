@@ -32,7 +32,9 @@ final class ReliefThread: Sendable {
             state.queue.add(request)
             return true
         }
-        if !isAccepted { request.reply?(EvictionReport(cause: request.cause)) }
+        guard !isAccepted else { return }
+        var report: EvictionReport? = EvictionReport(cause: request.cause)
+        request.reply?(&report)
     }
 
     /// Whether a relief is wanted or running.

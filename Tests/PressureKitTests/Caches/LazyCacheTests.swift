@@ -92,7 +92,7 @@ import Testing
 
     /// A loader that reads its own cache would wait for itself for ever.
     @Test func aLoaderThatReadsItsOwnCacheIsToldSo() throws {
-        let slot = Mutex<LazyCache<[UInt8]>?>(nil)
+        let slot = Lock<LazyCache<[UInt8]>?>(nil)
         let cache = controller.cache("ouroboros") { () throws -> [UInt8] in
             try slot.withLock { $0 }!.value()
         }
@@ -103,7 +103,7 @@ import Testing
 
     /// P6: the loader is called with nothing locked, so it may set the very value it is loading.
     @Test func aLoaderMaySetItsOwnCache() throws {
-        let slot = Mutex<LazyCache<[UInt8]>?>(nil)
+        let slot = Lock<LazyCache<[UInt8]>?>(nil)
         let cache = controller.cache("value") { () throws -> [UInt8] in
             try slot.withLock { $0 }!.set([42])
             return [1]
@@ -249,7 +249,7 @@ import Testing
 /// A value that knows whether it still exists.
 private struct Tracked: Spillable {
     private final class Token: Sendable {
-        static let alive = Mutex<Set<Int>>([])
+        static let alive = Lock<Set<Int>>([])
         let number: Int
         init(_ number: Int) {
             self.number = number

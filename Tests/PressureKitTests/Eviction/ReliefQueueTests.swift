@@ -10,7 +10,7 @@ import Testing
         _ level: PressureLevel = .normal,
         warns: Bool = false,
         source: String = "test",
-        reply: (@Sendable (EvictionReport) -> Void)? = nil
+        reply: ReliefReply? = nil
     ) -> ReliefRequest {
         ReliefRequest(
             cause: PressureCause(origin: .request, source: source, levelBefore: .normal, levelAfter: level),
@@ -77,15 +77,15 @@ import Testing
         #expect(queue.replyCount == 3)
         _ = queue.next { _ in false }
         guard case .end(let callers) = queue.next(isReached: { _ in true }) else { return #expect(Bool(false)) }
-        let report = EvictionReport(cause: request(.bytes(1)).cause)
-        for caller in callers { caller(report) }
+        var report: EvictionReport? = EvictionReport(cause: request(.bytes(1)).cause)
+        for caller in callers { caller(&report) }
         #expect(replies.load(ordering: .relaxed) == 3)
         #expect(queue.replyCount == 0)
     }
 
     @Test func preludesAreCalledOnceInOrderEvenIfNothingIsWanted() {
         var queue = ReliefQueue()
-        let calls = Mutex<[Int]>([])
+        let calls = Lock<[Int]>([])
         for number in 0..<2 {
             var request = request(ReliefAmount())
             request.prelude = { calls.withLock { $0.append(number) } }

@@ -1,12 +1,11 @@
 import PressureKit
 import PressureKitTesting
-import Synchronization
 import Testing
 
 /// P6: any call may be made from any hook.
 @Suite(.timeLimit(.minutes(15))) struct ReentrancyTests {
     final class Meddler: PressureControllerDelegate, PressureManagerDelegate {
-        let calls = Mutex<[String: Int]>([:])
+        let calls = Lock<[String: Int]>([:])
         let meddle: @Sendable (String) -> Void
 
         init(_ meddle: @escaping @Sendable (String) -> Void) { self.meddle = meddle }

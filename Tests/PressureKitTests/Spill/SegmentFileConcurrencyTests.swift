@@ -34,7 +34,7 @@ import Testing
         let fixture = try SpillFixture(faulty)
         let bytes = Content.noise.bytes(262_144)
         fixture.file.release(try fixture.write(bytes))
-        let written = Mutex<SpillRecord?>(nil)
+        let written = Lock<SpillRecord?>(nil)
         let isCutting = Atomic(false)
         faulty.setInterceptor { operation in
             guard operation == .truncate else { return }
@@ -66,7 +66,7 @@ import Testing
         let records = try (0..<3).map { _ in try fixture.write(bytes) }
         fixture.file.release(records[0])
         fixture.file.release(records[2])
-        let found = Mutex<[UInt8]>([])
+        let found = Lock<[UInt8]>([])
         faulty.setInterceptor { operation in
             // On the cutting thread itself: if the write waited for the cut it would never return.
             guard operation == .truncate, let record = try? fixture.write(bytes) else { return }

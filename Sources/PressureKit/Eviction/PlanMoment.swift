@@ -1,0 +1,50 @@
+/// When a plan is made: all that an order of eviction may know besides the candidate itself.
+package struct PlanMoment: Hashable, Sendable {
+    /// The reading of the ``UseClock``.
+    package var now: UInt32
+    /// For how many ticks the plan looks ahead: as many as are likely to pass before the next relief.
+    package var horizon: UInt32
+    /// The ``Candidate/arrival`` at which the last plan's hand stopped, for policies that have one.
+    package var hand: UInt32
+    /// Whether hits fade with this plan: once for each time that as many values came in as there are.
+    package var fades: Bool
+
+    /// Creates a moment.
+    package init(now: UInt32, horizon: UInt32 = 1, hand: UInt32 = 0, fades: Bool = false) {
+        self.now = now
+        self.horizon = max(1, horizon)
+        self.hand = hand
+        self.fades = fades
+    }
+}
+
+/// Where a sequence of plans stands between two of them. Pure.
+package struct PlanHistory: Sendable {
+    private var lastRelief: UInt32
+    private var horizon: UInt32?
+    private var hand: UInt32 = 0
+    private var lastFading: UInt32
+
+    /// A history without a plan that begins at a reading of the ``UseClock``.
+    package init(start: UInt32) {
+        lastRelief = start
+        lastFading = start
+    }
+
+    /// The moment of a relief that begins now, `count` values being in memory.
+    ///
+    /// The time to the next relief is taken to be the average of the last interval and what was expected before it: the
+    /// last one alone would make one quiet hour, or two warnings at once, the measure of everything.
+    package mutating func begin(at now: UInt32, count: Int) -> PlanMoment {
+        let interval = max(1, now &- lastRelief)
+        let expected = horizon.map { $0 / 2 + interval / 2 + ($0 & interval & 1) } ?? interval
+        lastRelief = now
+        horizon = expected
+        let fades = now &- lastFading >= UInt32(clamping: count)
+        if fades { lastFading = now }
+        return PlanMoment(now: now, horizon: expected, hand: hand, fades: fades)
+    }
+
+    /// A plan has been made, and its hand stopped here.
+    package mutating func note(hand: UInt32) { self.hand = hand }
+}
