@@ -22,11 +22,16 @@ struct BenchData: Sendable {
     /// - Throws: ``ContentError`` when there is nothing to read.
     init(directory: String?, byteCount: Int, deflater: BenchDeflater) throws {
         let corpus = try Self.corpus(directory, wanted: byteCount)
-        source = directory ?? DefaultCorpus.directories().joined(separator: ", ")
+        let isDefault = directory == nil
+        source = directory ?? "\(DefaultCorpus.directories().joined(separator: ", ")); 2 values of 7 are noise"
         let sizes = Self.sizes(of: byteCount)
         let content = FileContent(corpus: corpus, sizes: sizes)
+        let noise = SyntheticContent(compressibility: 0, seed: 2)
         mixed = try sizes.indices.map { index in
-            try PageBuffer.make(byteCount: sizes[index]) { try content.fill(&$0, index: index) }
+            try PageBuffer.make(byteCount: sizes[index]) { bytes in
+                if isDefault, Self.isNoise(index) { return noise.fill(&bytes, index: index) }
+                try content.fill(&bytes, index: index)
+            }
         }
         let text = TextContent(seed: 1)
         compressible = try mixed.enumerated().map { index, value in
@@ -35,6 +40,10 @@ struct BenchData: Sendable {
             return try PageBuffer.make(byteCount: value.count) { text.fill(&$0, index: index) }
         }
     }
+
+    /// What a toolchain does not have, a picture's or a network's cache does: bytes that are packed already or never
+    /// repeat. Two values of seven, the share that such classes have in the peers' corpus.
+    static func isNoise(_ index: Int) -> Bool { index % 7 == 2 || index % 7 == 5 }
 
     /// Values of one size, from the compressible bytes, over and over.
     func compressible(size: Int, count: Int) throws -> [PageBuffer] {

@@ -4,8 +4,10 @@ struct BenchText {
     var style: Style
 
     var text: String {
-        ([machine] + warnings + [""] + metrics + [""] + scale).joined(separator: "\n")
+        ([machine, corpus] + warnings + [""] + metrics + [""] + scale).joined(separator: "\n")
     }
+
+    private var corpus: String { "Bytes of \(record.machine.corpus)." }
 
     private var machine: String {
         let machine = record.machine

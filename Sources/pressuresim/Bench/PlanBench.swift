@@ -7,7 +7,7 @@ struct PlanBench {
 
     func run() throws -> [BenchResult] { [planning(), try overhead()] }
 
-    /// A warning's share of the candidates, against sorting as many keys.
+    /// A warning's share of the candidates by the default policy, against sorting as many keys.
     private func planning() -> BenchResult {
         let count = plan.candidates
         var random = SplitMix64(seed: 1)
@@ -31,14 +31,19 @@ struct PlanBench {
         return BenchResult(.planMillion, value: ours, limit: limit)
     }
 
-    /// Sizes from 1 KiB to 64 KiB, any age, a quarter each of clean, droppable, and to be written.
+    /// Sizes from 1 KiB to 64 KiB, any age and cost; a quarter is clean, a quarter droppable, half has to be written.
     private static func candidate(_ key: UInt64) -> Candidate {
         Candidate(
             footprint: 1024 << Int(key & 7 % 7),
             stamp: UInt32(truncatingIfNeeded: key >> 8) & 0xFF_FFFF,
             way: [.release, .drop, .spill, .spill][Int(key >> 40 & 3)],
             isVisible: key >> 42 & 3 == 0,
-            depth: UInt16(key >> 44 & 3)
+            depth: UInt16(key >> 44 & 3),
+            hits: UInt8(key >> 46 & 3),
+            hasRefaulted: key >> 48 & 15 == 0,
+            restoreCost: Float(key >> 52 & 0xFFF) * 1000,
+            reloadCost: Float(key >> 50 & 0xFFF) * 1000,
+            writeCost: Float(key >> 51 & 0xFFF) * 1000
         )
     }
 
@@ -51,7 +56,7 @@ struct PlanBench {
             candidates,
             choices: choices,
             goal: goal,
-            policy: LeastRecentlyUsed(),
+            policy: CostAware(),
             now: 1 << 24
         )
         BenchTiming.consume(UInt64(chosen))

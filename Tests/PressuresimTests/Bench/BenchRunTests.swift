@@ -65,6 +65,13 @@ import Testing
         }
     }
 
+    @Test func theShareOfNoiseIsThatOfThePeers() {
+        #expect((0..<70).filter(BenchData.isNoise).count == 20)
+        // Of every size: values have sizes by turns.
+        let sizes = BenchData.sizes.count
+        #expect(Set((0..<7 * sizes).filter(BenchData.isNoise).map { $0 % sizes }).count == sizes)
+    }
+
     @Test func whatIsDeflatedComesBack() throws {
         let text = TextContent(seed: 5)
         let plain = bytes(BenchDeflater.chunk) { text.fill(&$0, index: 0) }
