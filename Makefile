@@ -4,7 +4,7 @@ SWIFT ?= swift
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs
+.PHONY: help setup demo bench test check format docs
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -15,6 +15,12 @@ setup: ## Install zlib's headers through apt, if they are missing.
 demo: setup ## Play the gallery scenario on this machine's real memory.
 	$(SWIFT) build --configuration release --product pressuresim
 	.build/release/pressuresim run Scenarios/gallery.yaml
+
+BENCHFLAGS ?= --quick
+
+bench: setup ## Measure the library against this machine's limits, quickly; BENCHFLAGS= for all of it.
+	$(SWIFT) build --configuration release --product pressuresim
+	.build/release/pressuresim bench $(BENCHFLAGS)
 
 test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer, and the example.
 	@scripts/test.sh

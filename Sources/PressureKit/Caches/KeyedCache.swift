@@ -130,4 +130,7 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
 
     /// Where it is in the tree of controllers, such as `"gallery/tiles"`.
     public var path: String { entry.path }
+
+    /// The bytes of slots and tables, keys and values in place included. Takes every shard's lock in turn.
+    package var bookkeepingByteCount: Int { entry.bookkeepingByteCount }
 }

@@ -1,0 +1,105 @@
+/// What the bench measures: one for each row of the table of goals, and a few more that tell something.
+///
+/// The raw values are stable: reports are compared by them.
+enum BenchMetric: String, CaseIterable, Sendable {
+    case hotRead = "hot_read"
+    case hotReadAgainstNSCache = "hot_read_vs_nscache"
+    case keyedHit = "keyed_hit"
+    case keyedHitTwoThreads = "keyed_hit_two_threads"
+    case reliefClean = "relief_clean"
+    /// What all cores deflate together without the library: far from the goal, the machine was busy, and what is below has
+    /// missed its goal for that reason too.
+    case deflateAllCores = "deflate_all_cores"
+    case reliefCompressing = "relief_compressing"
+    case reliefMixed = "relief_mixed"
+    case reliefMixedPointsLost = "relief_mixed_points_lost"
+    case reliefStored = "relief_stored"
+    case restoreSmall = "restore_64KiB_p50"
+    case restoreSmallTail = "restore_64KiB_p99_over_p50"
+    case restoreMiddle = "restore_1MiB_p50"
+    case restoreMiddleTail = "restore_1MiB_p99_over_p50"
+    case restoreLarge = "restore_16MiB_speedup"
+    case reliefAllocations = "relief_allocations"
+    case returnedOverClaimed = "returned_over_claimed"
+    case planMillion = "plan_million"
+    case entryOverhead = "entry_overhead_bytes"
+
+    /// The unit of the value and of its limit.
+    var unit: BenchUnit {
+        switch self {
+        case .hotRead, .hotReadAgainstNSCache, .keyedHit, .restoreSmall, .restoreSmallTail, .restoreMiddle,
+            .restoreMiddleTail, .restoreLarge, .planMillion:
+            .seconds
+        case .keyedHitTwoThreads: .perSecond
+        case .deflateAllCores, .reliefClean, .reliefCompressing, .reliefMixed, .reliefStored: .bytesPerSecond
+        case .reliefMixedPointsLost: .points
+        case .reliefAllocations: .count
+        case .returnedOverClaimed, .entryOverhead: .bytes
+        }
+    }
+
+    /// How the ratio is made, and what it, or the value where there is no ratio, has to be.
+    var goal: BenchGoal {
+        switch self {
+        case .hotRead: BenchGoal(.valueOverLimit, .atMost, 1.5)
+        case .hotReadAgainstNSCache: BenchGoal(.limitOverValue, .atLeast, 25)
+        case .keyedHit: BenchGoal(.valueOverLimit, .atMost, 2)
+        case .keyedHitTwoThreads: BenchGoal(.valueOverLimit, .atLeast, 1.7)
+        case .reliefClean, .reliefStored: BenchGoal(.valueOverLimit, .atLeast, 0.8)
+        case .deflateAllCores, .reliefCompressing: BenchGoal(.valueOverLimit, .atLeast, 0.9)
+        case .reliefMixed: BenchGoal(.valueOverLimit, .atLeast, 1.6)
+        case .reliefMixedPointsLost: BenchGoal(.none, .atMost, 1)
+        case .restoreSmall, .restoreMiddle: BenchGoal(.valueOverLimit, .atMost, 1.15)
+        case .restoreSmallTail, .restoreMiddleTail: BenchGoal(.valueOverLimit, .atMost, 3)
+        case .restoreLarge: BenchGoal(.limitOverValue, .atLeast, 1.7)
+        case .reliefAllocations: BenchGoal(.none, .atMost, 0)
+        case .returnedOverClaimed: BenchGoal(.valueOverLimit, .atLeast, 0.95)
+        case .planMillion: BenchGoal(.valueOverLimit, .atMost, 1)
+        case .entryOverhead: BenchGoal(.none, .atMost, 96)
+        }
+    }
+
+    /// What the limit is, in a few words.
+    var limit: String {
+        switch self {
+        case .hotRead: "atomic increment and decrement"
+        case .hotReadAgainstNSCache: "NSCache.object(forKey:)"
+        case .keyedHit: "dictionary under an uncontended Mutex"
+        case .keyedHitTwoThreads: "one thread"
+        case .reliefClean: "munmap of the same bytes"
+        case .deflateAllCores, .reliefCompressing, .reliefMixed: "cores × one-thread deflate, level 1"
+        case .reliefMixedPointsLost: "of plain bytes, against deflate of all"
+        case .reliefStored: "one-thread pwrite of the same bytes"
+        case .restoreSmall, .restoreMiddle: "pread and inflate of the same bytes"
+        case .restoreSmallTail, .restoreMiddleTail: "its own p50"
+        case .restoreLarge: "one-thread inflate of the same bytes"
+        case .reliefAllocations: "none, the most of any relief"
+        case .returnedOverClaimed: "claimed, of the relief that returned least"
+        case .planMillion: "sort of 1,000,000 keys"
+        case .entryOverhead: "key and value aside, the most of several counts"
+        }
+    }
+}
+
+/// What a value is counted in. The raw values are stable.
+enum BenchUnit: String, Sendable {
+    case seconds = "s"
+    case perSecond = "1/s"
+    case bytesPerSecond = "B/s"
+    case bytes = "B"
+    case count = "count"
+    /// Hundredths of the plain bytes.
+    case points = "points"
+
+    /// A value as people read it.
+    func text(_ value: Double) -> String {
+        switch self {
+        case .seconds: Quantities.duration(value)
+        case .perSecond: "\(Quantities.digits(value / 1e6)) M/s"
+        case .bytesPerSecond: Quantities.rate(value)
+        case .bytes: value < 1024 ? "\(Quantities.digits(value)) B" : Quantities.bytes(value)
+        case .count: Quantities.count(Int(value))
+        case .points: "\(Quantities.digits(value)) points"
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import PressureKit
+import Synchronization
+
+/// Reliefs: bytes freed a second, from the warning to the end.
+struct ReliefBench {
+    let plan: BenchPlan
+    let directory: String
+    let data: BenchData
+    let deflater: BenchDeflater
+    let cores: Int
+    let log: ReliefLog
+
+    func run() throws -> [BenchResult] {
+        try [clean()] + compressing() + mixed() + [stored()]
+    }
+
+    // MARK: Clean
+
+    private func clean() throws -> BenchResult {
+        let sizes = BenchData.sizes(of: plan.cleanBytes)
+        let total = Double(sizes.reduce(0, +))
+        let manager = try BenchManager.make(directory: directory, compression: .stored)
+        let caches = try sizes.map { size in manager.root.cache("clean", initialValue: try Self.touched(size)) }
+        // Written once; what comes back from the spill file keeps its copy.
+        _ = try log.relieve(manager)
+        let (limit, ours) = try BenchTiming.medians(plan.rounds) {
+            total / BenchPages.unmapSeconds(sizes)
+        } ours: {
+            for cache in caches { try cache.loadIfNeeded() }
+            return try rate(log.relieve(manager))
+        }
+        return BenchResult(.reliefClean, value: ours, limit: limit)
+    }
+
+    private static func touched(_ size: Int) throws -> PageBuffer {
+        try PageBuffer.make(byteCount: size) { bytes in
+            for offset in stride(from: 0, to: size, by: 4096) { _ = bytes.put(UInt64(offset), at: offset, end: size) }
+        }
+    }
+
+    // MARK: Dirty
+
+    private func compressing() throws -> [BenchResult] {
+        var together: [Double] = []
+        let (limit, ours) = try BenchTiming.medians(plan.rounds) {
+            together.append(try deflateRateOfAllCores(data.compressible))
+            return deflateRate(data.compressible)
+        } ours: {
+            try rate(dirtyRelief(of: data.compressible, compression: .adaptive))
+        }
+        return [
+            BenchResult(.deflateAllCores, value: BenchTiming.percentile(together, 0.5), limit: limit),
+            BenchResult(.reliefCompressing, value: ours, limit: limit),
+        ]
+    }
+
+    private func mixed() throws -> [BenchResult] {
+        var stored = 0
+        let (limit, ours) = try BenchTiming.medians(plan.rounds) {
+            deflateRate(data.mixed)
+        } ours: {
+            let report = try dirtyRelief(of: data.mixed, compression: .adaptive)
+            stored = report.stored.bytes
+            return rate(report)
+        }
+        let plain = data.mixed.reduce(0) { $0 + $1.count }
+        let lost = Double(stored - deflater.frameByteCount(of: data.mixed)) / Double(plain) * 100
+        return [
+            BenchResult(.reliefMixed, value: ours, limit: limit),
+            BenchResult(.reliefMixedPointsLost, value: lost),
+        ]
+    }
+
+    private func stored() throws -> BenchResult {
+        let total = Double(data.mixed.reduce(0) { $0 + $1.count })
+        let (limit, ours) = try BenchTiming.medians(plan.rounds) {
+            let file = try BenchFile(directory: directory)
+            let seconds = try BenchTiming.seconds {
+                var offset = 0
+                for value in data.mixed {
+                    unsafe try value.withUnsafeBytes { unsafe try file.write($0, at: offset) }
+                    offset += value.count
+                }
+            }
+            return total / seconds
+        } ours: {
+            try rate(dirtyRelief(of: data.mixed, compression: .stored))
+        }
+        return BenchResult(.reliefStored, value: ours, limit: limit)
+    }
+
+    /// Frees copies of the values, none of which has a copy in the spill file yet.
+    private func dirtyRelief(of values: [PageBuffer], compression: CompressionChoice) throws -> EvictionReport {
+        let manager = try BenchManager.make(directory: directory, compression: compression)
+        for value in values {
+            _ = manager.root.cache("dirty", initialValue: value.withBytes(PageBuffer.init(copying:)))
+        }
+        return try log.relieve(manager)
+    }
+
+    /// What all cores would deflate if none disturbed the other.
+    private func deflateRate(_ values: [PageBuffer]) -> Double {
+        let total = values.reduce(0) { $0 + $1.count }
+        let seconds = BenchTiming.seconds { for value in values { unsafe deflater.deflateChunks(of: value) } }
+        return Double(cores) * Double(total) / seconds
+    }
+
+    /// What they deflate when all do, each a value at a time.
+    private func deflateRateOfAllCores(_ values: [PageBuffer]) throws -> Double {
+        let total = values.reduce(0) { $0 + $1.count }
+        let next = NextIndex()
+        let seconds = try BenchTiming.seconds {
+            try Blocking.parallel(cores) { _ in
+                let deflater = BenchDeflater()
+                while true {
+                    let index = next.take()
+                    guard index < values.count else { return }
+                    unsafe deflater.deflateChunks(of: values[index])
+                }
+            }
+        }
+        return Double(total) / seconds
+    }
+
+    private func rate(_ report: EvictionReport) -> Double { Double(report.claimed.bytes) / report.duration.seconds }
+}
+
+/// Numbers from 0 on, each taken once, by any thread.
+private final class NextIndex: Sendable {
+    private let next = Atomic<Int>(0)
+
+    func take() -> Int { next.wrappingAdd(1, ordering: .relaxed).oldValue }
+}

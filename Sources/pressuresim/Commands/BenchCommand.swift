@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import PressureKit
+
+/// `pressuresim bench`.
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure the library against the limits of this machine, in the same run on the same bytes.",
+        discussion: """
+            Each metric is printed with its limit (what the machine does without the library), their ratio, the goal and
+            whether it is reached. A second table shows what an entry costs by how many there are.
+
+              make bench
+              pressuresim bench --corpus ~/Pictures --json bench.json
+
+            Use a release build on an idle machine; the load before the start is in the report. A full run takes some
+            minutes and 2 GiB of memory, and writes up to 5 GB below the spill directory, gone when it ends.
+
+            Exit status: 0 measured, whether goals are reached or missed: this is a measurement, not a test; 2 the input
+            is wrong; 3 the environment refused (the message says what to do).
+            """
+    )
+
+    @Flag(help: "Less data and fewer repetitions: under a minute.")
+    var quick = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Measure with the files of this directory instead of the toolchain's; an index.json as the peers' corpus "
+                + "has is followed.",
+            valueName: "directory"
+        ),
+        completion: .directory
+    )
+    var corpus: String?
+
+    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    var json: String?
+
+    @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
+    var spillDirectory = "/var/tmp"
+
+    /// So little that the figures mean nothing, for tests of the tool itself.
+    @Flag(help: .private)
+    var tiny = false
+
+    func run() async throws {
+        let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+        let plan: BenchPlan = tiny ? .tiny : quick ? .quick : .full
+        let bench = Bench(plan: plan, corpus: corpus, directory: spillDirectory, progress: progress)
+        progress.start { nil }
+        let record: BenchRecord
+        do {
+            defer { progress.stop() }
+            // The bench blocks; the cooperative threads must not.
+            record = try await Blocking.run("bench") { try bench.run() }
+        } catch let error as ContentError {
+            throw fail("\(error)", .wrongInput)
+        } catch {
+            throw fail("pressuresim: \(error)", .environmentRefused)
+        }
+        if json != "-" {
+            print(BenchText(record: record, style: .detect(isTerminal: isatty(STDOUT_FILENO) == 1)).text)
+        }
+        try write(record)
+    }
+
+    private func write(_ record: BenchRecord) throws {
+        guard let json else { return }
+        let data = try BenchJSON(record).data()
+        do {
+            if json == "-" {
+                try FileHandle.standardOutput.write(contentsOf: data)
+            } else {
+                try data.write(to: URL(fileURLWithPath: json))
+            }
+        } catch {
+            let reason = error.localizedDescription
+            throw fail("pressuresim: \(json) cannot be written: \(reason) Name another file.", .environmentRefused)
+        }
+    }
+
+    /// Prints a message and gives the error that ends the tool with a status.
+    private func fail(_ message: String, _ status: ExitStatus) -> ExitCode {
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        return status.exitCode
+    }
+}
