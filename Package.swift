@@ -82,6 +82,7 @@ let package = Package(
             dependencies: [
                 "PressureKit",
                 "CAllocationCounter",
+                "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),

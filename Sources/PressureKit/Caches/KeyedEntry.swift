@@ -19,7 +19,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     }
 
     /// 2 to this power of shards: several to a core, so that two threads seldom want the same one.
-    @usableFromInline static var shardBits: UInt32 { 5 }
+    @inlinable static var shardBits: UInt32 { 5 }
     @usableFromInline let shards: [Guarded]
     let loader: (@Sendable (Key) throws -> Value)?
     /// The bytes of values in memory that the cache keeps to.

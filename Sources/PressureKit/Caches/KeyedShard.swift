@@ -10,7 +10,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     /// No index.
     static var none: UInt32 { .max }
     /// Slots to a block: enough that the block's pointer costs a slot nothing, little enough for a small cache.
-    @usableFromInline static var blockShift: UInt32 { 5 }
+    @inlinable static var blockShift: UInt32 { 5 }
     static var blockSize: Int { 1 << blockShift }
 
     @usableFromInline var table = KeyTable()

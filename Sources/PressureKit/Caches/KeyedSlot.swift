@@ -8,6 +8,7 @@ struct KeyedSlot<Key, Value>: @unchecked Sendable {
     init(slot: Slot<Value>) { self.slot = slot }
 
     /// Neighbours in the order of arrival, by index; `UInt32.max` for none. A free slot uses `next` for the free list.
+    @usableFromInline
     struct Links {
         var older: UInt32
         var newer: UInt32
@@ -18,18 +19,18 @@ struct KeyedSlot<Key, Value>: @unchecked Sendable {
         return (Slot<Value>.valueOffset + MemoryLayout<Value>.size + alignment - 1) & ~(alignment - 1)
     }
 
-    private static var linksOffset: Int {
+    @inlinable static var linksOffset: Int {
         (keyOffset + MemoryLayout<Key>.size + MemoryLayout<Links>.alignment - 1) & ~(MemoryLayout<Links>.alignment - 1)
     }
 
     /// The bytes from one slot to the next.
-    @usableFromInline static var stride: Int {
+    @inlinable static var stride: Int {
         let alignment = alignment
         return (linksOffset + MemoryLayout<Links>.size + alignment - 1) & ~(alignment - 1)
     }
 
     /// Of a block of slots.
-    static var alignment: Int {
+    @inlinable static var alignment: Int {
         max(MemoryLayout<SlotHeader>.alignment, MemoryLayout<Value>.alignment, MemoryLayout<Key>.alignment)
     }
 

@@ -27,19 +27,20 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
         case unloaded, loading, resident, mutating, releasing, spilled, restoring, retired
     }
 
-    @usableFromInline static let pinMask: UInt64 = 0xF_FFFF
-    @usableFromInline static let phaseMask: UInt64 = 0x7 << 20
-    @usableFromInline static let residentBits: UInt64 = Phase.resident.rawValue << 20
-    @usableFromInline static let retiredBits: UInt64 = Phase.retired.rawValue << 20
-    @usableFromInline static let waitersBit: UInt64 = 1 << 26
-    @usableFromInline static let stampMask: UInt64 = 0xFFFF_FFFF << 32
+    @inlinable static var pinMask: UInt64 { 0xF_FFFF }
+    @inlinable static var phaseMask: UInt64 { 0x7 << 20 }
+    // Phases as numbers, since code that is inlined elsewhere cannot name the enumeration; a test compares them.
+    @inlinable static var residentBits: UInt64 { 2 << 20 }
+    @inlinable static var retiredBits: UInt64 { 7 << 20 }
+    @inlinable static var waitersBit: UInt64 { 1 << 26 }
+    @inlinable static var stampMask: UInt64 { 0xFFFF_FFFF << 32 }
     private static let cleanBit: UInt64 = 1 << 24
-    @usableFromInline static let copyingBit: UInt64 = 1 << 25
+    @inlinable static var copyingBit: UInt64 { 1 << 25 }
     private static let holdsValueBit: UInt64 = 1 << 27
-    @usableFromInline static let visitedBit: UInt64 = 1 << 28
+    @inlinable static var visitedBit: UInt64 { 1 << 28 }
     private static let reloadableBit: UInt64 = 1 << 23
-    @usableFromInline static let hitMask: UInt64 = 3 << 29
-    @usableFromInline static let oneHit: UInt64 = 1 << 29
+    @inlinable static var hitMask: UInt64 { 3 << 29 }
+    @inlinable static var oneHit: UInt64 { 1 << 29 }
     private static let evictedBit: UInt64 = 1 << 31
 
     /// A slot that holds nothing.

@@ -1,5 +1,6 @@
-import PressureKit
 import Testing
+
+@testable import PressureKit
 
 /// Every word that can be built from the parts, against what its steps say they need.
 @Suite struct ResidencyWordTests {
@@ -37,6 +38,12 @@ import Testing
         ("beginningRelease", { $0.beginningRelease(dropping: false) }),
         ("beginningDrop", { $0.beginningRelease(dropping: true) }), ("finishingRelease", { $0.finishingRelease() }),
     ]
+
+    @Test func phasesAsNumbersAreThePhases() {
+        #expect(ResidencyWord.residentBits == ResidencyWord.Phase.resident.rawValue << 20)
+        #expect(ResidencyWord.retiredBits == ResidencyWord.Phase.retired.rawValue << 20)
+        #expect(ResidencyWord.Phase.allCases.allSatisfy { $0.rawValue << 20 & ~ResidencyWord.phaseMask == 0 })
+    }
 
     @Test func reachesEveryPhase() {
         #expect(Set(Self.reachable.map(\.phase)) == Set(ResidencyWord.Phase.allCases))

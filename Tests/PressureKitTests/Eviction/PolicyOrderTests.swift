@@ -67,7 +67,14 @@ import Testing
         for bytes in [0, 1, Int.max] {
             for stamp in [0, 1000, UInt32.max] {
                 for cost in [0, Float.greatestFiniteMagnitude, .infinity] {
-                    let value = Self.value(bytes: bytes, stamp: stamp, hits: 7, cost: cost, way: .spill, isVisible: true)
+                    let value = Self.value(
+                        bytes: bytes,
+                        stamp: stamp,
+                        hits: 7,
+                        cost: cost,
+                        way: .spill,
+                        isVisible: true
+                    )
                     #expect(policy.rank(value, at: PlanMoment(now: 1000)) <= Planner.highestRank)
                 }
             }

@@ -1,7 +1,6 @@
 import PressureKit
 import Testing
 
-
 /// Sorting by rank: right, and in linear work. Work is counted in elements looked at, which is the same on every machine.
 @Suite struct RankSortTests {
     /// Orders that sorts are known to stumble on, and the distributions that policies make.

@@ -1,0 +1,239 @@
+import CLinuxShims
+import Synchronization
+
+/// A relief: rounds of planning, releasing and copying, until its target is reached, and what came of them.
+extension ReliefEngine {
+    /// What a relief has come to so far. One lives on the relief thread's stack.
+    struct Progress {
+        let storage: PlanStorage
+        let residentBefore: Int
+        var phases = EvictionReport.Phases()
+        var freed = 0
+        var evictedCount = 0
+        var allocations = 0
+        /// What could be evicted when the first round began; `nil` before.
+        var evictable: Int?
+        /// When the last plan was made; `nil` before the first.
+        var moment: PlanMoment?
+        /// What the plans are expected to come to.
+        var prediction = PlanPrediction()
+        /// The victim with the highest rank.
+        var last: Candidate?
+        /// The deadline that ended a round.
+        var missedDeadline: MonotonicInstant?
+        /// Whether a round has freed nothing, so that another one would not either.
+        var isExhausted = false
+
+        /// Whether `amount` has been freed, or no more can be.
+        func hasReached(_ amount: ReliefAmount) -> Bool {
+            if amount.isNothing || isExhausted { return true }
+            if let missedDeadline, let deadline = amount.deadline, deadline <= missedDeadline { return true }
+            guard let evictable, let goal = amount.goal(evictable: evictable) else { return false }
+            return freed >= goal
+        }
+    }
+
+    /// Begins a relief.
+    func begin() -> Progress {
+        guard let taken = storage.withLock({ $0.idle.take() }) else {
+            preconditionFailure("a relief was begun while another was running")
+        }
+        return Progress(storage: taken, residentBefore: residentBytes())
+    }
+
+    /// Plans and carries out one round towards an amount in total. Allocates nothing.
+    func round(_ progress: inout Progress, root: PressureController, amount: ReliefAmount) {
+        let allocationsBefore = probe()
+        let freedBefore = progress.freed
+        let start = clock.now()
+        let storage = progress.storage
+        let base = storage.candidateCount
+        storage.clearSkips()
+        let canSpill = self.canSpill
+        PressureController.hierarchy.withLock { _ in
+            root.collect(into: storage, canSpill: canSpill, depth: 0)
+        }
+        let evictable = progress.evictable ?? storage.footprint(from: base)
+        progress.evictable = evictable
+        let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
+        let moment = moment(&progress, count: storage.candidateCount - base)
+        let plan = unsafe Planner.plan(
+            UnsafeBufferPointer(rebasing: storage.candidates[base..<storage.candidateCount]),
+            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[base..<storage.candidateCount]),
+            goal: goal,
+            policy: policy,
+            at: moment
+        )
+        let chosen = plan.count
+        progress.prediction += plan.prediction
+        progress.last = plan.last ?? progress.last
+        // The planner counts from the first candidate it was given.
+        for index in base..<(base + chosen) { unsafe storage.choices[index].index += UInt32(base) }
+        let planned = clock.now()
+        progress.phases.plan += planned - start
+
+        let firstSpill = releaseFree(&progress, choices: base..<(base + chosen), deadline: amount.deadline)
+        let released = clock.now()
+        progress.phases.release += released - planned
+
+        spill(&progress, choices: firstSpill..<(base + chosen), deadline: amount.deadline)
+        progress.phases.spill += clock.now() - released
+        // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
+        // suspended, what can be made again may go without.
+        let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
+        let isStuck = goal == nil || progress.freed == freedBefore
+        progress.isExhausted = !isLate && canSpill == self.canSpill && isStuck
+        progress.allocations += probe() - allocationsBefore
+    }
+
+    /// The moment of a plan for what has just been listed: no value is younger than that.
+    private func moment(_ progress: inout Progress, count: Int) -> PlanMoment {
+        let now = UseClock.tick()
+        var moment = progress.moment ?? history.withLock { $0.begin(at: now, count: count) }
+        moment.now = now
+        progress.moment = moment
+        return moment
+    }
+
+    /// Releases the victims that need no copy, which the plan puts first; returns where the others begin.
+    private func releaseFree(_ progress: inout Progress, choices: Range<Int>, deadline: MonotonicInstant?) -> Int {
+        let storage = progress.storage
+        for choice in choices {
+            let victim = unsafe Int(storage.choices[choice].index)
+            if let deadline, clock.now() >= deadline {
+                progress.missedDeadline = deadline
+                skipRest(choice, choices.upperBound, storage)
+                return choices.upperBound
+            }
+            guard unsafe storage.candidates[victim].way != .spill else { return choice }
+            release(victim, &progress, dropping: unsafe storage.candidates[victim].way == .drop)
+        }
+        return choices.upperBound
+    }
+
+    private func skipRest(_ first: Int, _ end: Int, _ storage: PlanStorage) {
+        for choice in first..<end { unsafe skip(Int(storage.choices[choice].index), storage, .deadline) }
+    }
+
+    /// Has the other victims copied, and releases each as soon as its copy is complete.
+    private func spill(_ progress: inout Progress, choices: Range<Int>, deadline: MonotonicInstant?) {
+        guard !choices.isEmpty else { return }
+        let storage = progress.storage
+        crew.begin(storage, choices: choices, deadline: deadline)
+        while true {
+            switch crew.nextStep() {
+            case .work(let unit): crew.work(on: unit)
+            case .finished(let victim): finish(victim, &progress)
+            case .done:
+                if crew.isLate { progress.missedDeadline = deadline }
+                let reason = crew.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
+                progress.allocations += crew.end()
+                for choice in choices {
+                    let victim = unsafe Int(storage.choices[choice].index)
+                    // Never begun: the crew was told to stop.
+                    if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, reason) }
+                }
+                return
+            }
+        }
+    }
+
+    /// A victim's copy is complete, has failed, or was not begun because its state had changed.
+    private func finish(_ victim: Int, _ progress: inout Progress) {
+        let storage = progress.storage
+        let place = unsafe storage.places[victim]
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let outcome = unsafe storage.outcomes[victim]
+        guard outcome.copyStart != nil else {
+            unsafe storage.outcomes[victim].copyStart = clock.now()
+            skip(victim, storage, .busy)
+            return
+        }
+        let stored = unsafe entry.finishCopy(place.slot, succeeded: outcome.failure == nil)
+        if let failure = outcome.failure {
+            // A value that cannot be encoded says nothing about the disk.
+            if failure != .valueNotPassed { noteFailure(failure) }
+            entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
+            skip(victim, storage, .spillFailed)
+            return
+        }
+        backoff.withLock { $0.noteSuccess() }
+        unsafe storage.outcomes[victim].storedBytes = stored
+        entry.statistics.noteWrite(outcome.copyTime, byteCount: outcome.plainBytes)
+        release(victim, &progress, dropping: false)
+    }
+
+    private func noteFailure(_ failure: SpillFailure) {
+        let now = clock.now()
+        let goesOn = backoff.withLock { backoff in
+            backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
+            return backoff.allowsWriting(at: now)
+        }
+        if !goesOn { crew.suspend() }
+    }
+
+    private func release(_ victim: Int, _ progress: inout Progress, dropping: Bool) {
+        let storage = progress.storage
+        let place = unsafe storage.places[victim]
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let start = clock.now()
+        if let moment = progress.moment { entry.statistics.horizon.store(moment.horizon, ordering: .relaxed) }
+        guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
+            return skip(victim, storage, .pinned)
+        }
+        progress.freed += bytes
+        progress.evictedCount += 1
+        unsafe storage.outcomes[victim].order = progress.evictedCount
+        unsafe storage.outcomes[victim].bytes = bytes
+        unsafe storage.outcomes[victim].releaseTime = clock.now() - start
+    }
+
+    private func skip(_ victim: Int, _ storage: PlanStorage, _ reason: EvictionReport.SkipReason) {
+        let footprint = unsafe storage.candidates[victim].footprint
+        unsafe storage.appendSkip(storage.places[victim].entry.takeUnretainedValue(), reason, footprint: footprint)
+    }
+
+    // MARK: Afterwards
+
+    /// Trims the heap if resident memory did not follow, and gives the storage back. Allocates.
+    func end(_ progress: inout Progress, report: inout EvictionReport) {
+        report.claimed = ByteCount(bytes: progress.freed)
+        var returned = progress.residentBefore - residentBytes()
+        if progress.freed >= Self.trimFloor, returned < progress.freed * 95 / 100 {
+            let start = clock.now()
+            report.trimmed = pk_malloc_trim() >= 0
+            progress.phases.trim = clock.now() - start
+            returned = progress.residentBefore - residentBytes()
+        }
+        report.returned = ByteCount(bytes: returned)
+        report.phases = progress.phases
+        report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
+        remember(progress)
+        report.allocations = isProbed ? progress.allocations : nil
+        report.fill(from: progress.storage, isMemoryBacked: isMemoryBacked)
+        progress.storage.clear()
+        storage.withLock { storage in
+            progress.storage.reserve(storage.wanted)
+            storage.idle = progress.storage
+        }
+    }
+
+    /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared.
+    private func remember(_ progress: Progress) {
+        guard let last = progress.last, let moment = progress.moment else { return }
+        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment)) }
+        let storage = progress.storage
+        for index in 0..<storage.candidateCount where unsafe storage.outcomes[index].order == 0 {
+            let place = unsafe storage.places[index]
+            let hits = unsafe policy.hits(afterSparing: storage.candidates[index], last: last, at: moment)
+            // Retained by the storage.
+            unsafe place.entry.takeUnretainedValue().wasSpared(place.slot, hits: hits)
+        }
+    }
+
+    /// Trimming walks every arena (4–5 ms for 59 MB, measured), which less than this is not worth; WebKit and systemd
+    /// draw the line at the same place.
+    private static let trimFloor = 1 << 20
+}
