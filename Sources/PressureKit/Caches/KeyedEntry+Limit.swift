@@ -6,8 +6,9 @@ extension KeyedEntry {
     /// the value that was too much: who fills the cache makes the room. May block on the disk.
     func enforceLimit() {
         guard let limit else { return }
+        /// Shards in a row that gave nothing: after two rounds over all of them every value has been passed over once.
         var fruitless = 0
-        while residentBytes.load(ordering: .relaxed) > limit, fruitless < shards.count {
+        while residentBytes.load(ordering: .relaxed) > limit, fruitless < 2 * shards.count {
             let turn = nextShard.wrappingAdd(1, ordering: .relaxed).newValue
             let victim = shards[turn & (shards.count - 1)].shard.withLock { $0.nextVictim() }
             let hasLeft = victim.map { evict($0.slot) } ?? false

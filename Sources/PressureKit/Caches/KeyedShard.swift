@@ -132,9 +132,10 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     // MARK: SIEVE
 
     /// The next value to leave, by SIEVE (Zhang et al., NSDI'24): from the oldest on, what was used since the hand came by
-    /// last is passed over once, and a hit moves nothing. `nil` when two rounds find nothing that may leave.
+    /// last is passed over once, and a hit moves nothing. `nil` when one round finds nothing that may leave: another shard
+    /// may have something that was not used, and what was passed over here has had its chance.
     mutating func nextVictim() -> Place? {
-        var steps = 2 * table.count
+        var steps = table.count
         while steps > 0 {
             if hand == Self.none { hand = oldest }
             guard hand != Self.none else { return nil }

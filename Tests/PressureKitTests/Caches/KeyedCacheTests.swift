@@ -83,8 +83,9 @@ import Testing
             #expect(cache.residentByteCount <= .bytes(100_000))
         }
         #expect(cache.residentByteCount > .bytes(90_000))
-        let kept = (0..<30).filter { cache.ifLoaded(for: $0) { _ in } != nil }.count
-        #expect(kept >= 25, "the working set was evicted for values used once: \(kept) of 30 left")
+        // 50 values at first, 400 used once; first in, first out loads each of the 30 used ones again every five rounds.
+        let reloads = cache.statistics.loads - 450
+        #expect(reloads <= 60, "the working set was evicted for values used once: \(reloads) loads")
     }
 
     /// A limit without a loader writes what it evicts.
