@@ -8,9 +8,10 @@ extension KeyedEntry {
         guard let limit else { return }
         /// Shards in a row that gave nothing: after two rounds over all of them every value has been passed over once.
         var fruitless = 0
-        while residentBytes.load(ordering: .relaxed) > limit, fruitless < 2 * shards.count {
+        while residentBytes.load(ordering: .relaxed) > limit, fruitless < 2 * KeyedShards<Key, Value>.count {
             let turn = nextShard.wrappingAdd(1, ordering: .relaxed).newValue
-            let victim = shards[turn & (shards.count - 1)].shard.withLock { $0.nextVictim() }
+            let number = turn & (KeyedShards<Key, Value>.count - 1)
+            let victim = unsafe shards[number].pointee.withLock { $0.nextVictim() }
             let hasLeft = victim.map { evict($0.slot) } ?? false
             fruitless = hasLeft ? 0 : fruitless + 1
         }

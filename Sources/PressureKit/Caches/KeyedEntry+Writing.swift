@@ -21,8 +21,8 @@ extension KeyedEntry {
         var value = value
         let isRemoval = value == nil
         while true {
-            let grew = guarded(hash).shard.withLock { $0.isFull }
-            let found: Found = guarded(hash).shard.withLock { shard in
+            let grew = unsafe shards.shard(of: hash).pointee.withLock { $0.isFull }
+            let found: Found = unsafe shards.shard(of: hash).pointee.withLock { shard in
                 guard let index = shard.index(of: key, hash) else {
                     guard let given = value.take() else { return .absent }
                     put(given, in: shard.insert(key, hash).slot)
@@ -81,7 +81,7 @@ extension KeyedEntry {
                 release(slot)
                 throw error
             }
-            let isStill = guarded(hash).shard.withLock { shard in
+            let isStill = unsafe shards.shard(of: hash).pointee.withLock { shard in
                 guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base,
                     unsafe slot.header.pointee.apply({ $0.retiring() }) != nil
                 else { return false }

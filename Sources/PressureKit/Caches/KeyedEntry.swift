@@ -8,19 +8,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     @usableFromInline typealias Shard = KeyedShard<Key, Value>
 
-    /// A shard's lock on a cache line of its own object, so that two shards do not share one.
-    @usableFromInline
-    final class Guarded: Sendable {
-        @usableFromInline let shard: Lock<Shard>
-
-        init(number: Int) { shard = Lock(Shard(number: number)) }
-
-        deinit { shard.withLock { $0.deallocate() } }
-    }
-
-    /// 2 to this power of shards: several to a core, so that two threads seldom want the same one.
-    @inlinable static var shardBits: UInt32 { 5 }
-    @usableFromInline let shards: [Guarded]
+    @usableFromInline let shards = KeyedShards<Key, Value>()
     let loader: (@Sendable (Key) throws -> Value)?
     /// The bytes of values in memory that the cache keeps to.
     let limit: Int?
@@ -37,22 +25,19 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     ) {
         self.loader = loader
         self.limit = limit?.bytes
-        shards = (0..<(1 << Self.shardBits)).map { Guarded(number: $0) }
         super.init(name: name, hasLoader: loader != nil, controller: controller)
     }
 
     deinit {
-        for guarded in shards {
-            guarded.shard.withLock { shard in shard.forEach { clear($0.slot) } }
+        for number in 0..<KeyedShards<Key, Value>.count {
+            unsafe shards[number].pointee.withLock { shard in shard.forEach { clear($0.slot) } }
         }
+        shards.deallocate()
     }
 
     /// The half of a key's hash that finds its shard, by its high bits, and its cell, by its low ones.
     @inlinable
     func hash(_ key: Key) -> UInt32 { UInt32(truncatingIfNeeded: key.hashValue) }
-
-    @inlinable
-    func guarded(_ hash: UInt32) -> Guarded { shards[Int(hash >> (32 - Self.shardBits))] }
 
     // MARK: Pins
 
@@ -60,7 +45,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     @inlinable
     func acquireIfResident(_ key: Key) -> Slot<Value>? {
         let hash = hash(key)
-        return guarded(hash).shard.withLock { shard in
+        return unsafe shards.shard(of: hash).pointee.withLock { shard in
             guard let index = shard.index(of: key, hash) else { return nil }
             let slot = shard.place(index).slot
             // Under the lock, or the slot might be another key's by now.
@@ -107,7 +92,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// Finds the key's slot, or makes one, and takes this reader's turn there.
     private func find(_ key: Key, begins: Bool) -> (slot: Slot<Value>, turn: Turn?) {
         let hash = hash(key)
-        let (slot, turn, grew) = guarded(hash).shard.withLock { shard -> (Slot<Value>, Turn?, Bool) in
+        let (slot, turn, grew) = unsafe shards.shard(of: hash).pointee.withLock { shard -> (Slot<Value>, Turn?, Bool) in
             if let index = shard.index(of: key, hash) {
                 let slot = shard.place(index).slot
                 return (slot, self.turn(slot, begins: begins), false)
@@ -127,13 +112,13 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
         // Abandoned, and out of the table since it was replaced: we are the last to touch it.
         empty(place.slot)
-        shards[place.shard].shard.withLock { $0.free(place.index) }
+        unsafe shards[place.shard].pointee.withLock { $0.free(place.index) }
     }
 
     /// A value was dropped: its key leaves the table, so that keys that do not come back cost nothing.
     override func didDrop(_ slot: UnsafeMutableRawPointer) {
         let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
-        shards[place.shard].shard.withLock { shard in
+        unsafe shards[place.shard].pointee.withLock { shard in
             // Unless a reader has begun to load it again.
             guard unsafe place.slot.header.pointee.apply({ $0.vacating() }) != nil else { return }
             clear(place.slot)
@@ -147,8 +132,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     // MARK: What the engine and the manager ask
 
     override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        for index in 0..<shards.count {
-            shards[index].shard.withLock { shard in
+        for index in 0..<KeyedShards<Key, Value>.count {
+            unsafe shards[index].pointee.withLock { shard in
                 shard.forEach { place in
                     unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
                 }
@@ -179,18 +164,18 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var stamp: UInt32 { UseClock.now }
 
     /// How many keys are in the table.
-    var count: Int { shards.reduce(0) { $0 + $1.shard.withLock { $0.table.count } } }
+    var count: Int { shards.sum { $0.table.count } }
 
     /// The bytes of slots and tables, keys and values in place included.
-    var bookkeepingByteCount: Int { shards.reduce(0) { $0 + $1.shard.withLock { $0.byteCount } } }
+    var bookkeepingByteCount: Int { shards.sum { $0.byteCount } }
 
     /// Accesses that found their value in memory.
-    var hits: Int { shards.reduce(0) { $0 + $1.shard.withLock { $0.hits } } }
+    var hits: Int { shards.sum { $0.hits } }
 
     /// Where the value for a key is.
     func residency(of key: Key) -> Residency {
         let hash = hash(key)
-        return guarded(hash).shard.withLock { shard in
+        return unsafe shards.shard(of: hash).pointee.withLock { shard in
             guard let index = shard.index(of: key, hash) else { return .unloaded }
             return unsafe shard.place(index).slot.header.pointee.state.residency
         }
@@ -199,8 +184,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// The states of all slots in the table, one shard after the other.
     var words: [ResidencyWord] {
         var words: [ResidencyWord] = []
-        for guarded in shards {
-            guarded.shard.withLock { shard in shard.forEach { unsafe words.append($0.slot.header.pointee.state) } }
+        for number in 0..<KeyedShards<Key, Value>.count {
+            unsafe shards[number].pointee.withLock { shard in
+                shard.forEach { unsafe words.append($0.slot.header.pointee.state) }
+            }
         }
         return words
     }

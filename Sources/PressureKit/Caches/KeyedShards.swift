@@ -1,0 +1,50 @@
+/// The shards of a keyed cache, each with its lock on cache lines of its own.
+///
+/// Plain memory, not objects: two threads that hit different shards must not meet at a reference count.
+@safe @usableFromInline
+struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendable {
+    // Sendable and safe: `base` has `count` initialised locks until `deallocate`, and shards are behind them.
+    @usableFromInline typealias Guarded = Lock<KeyedShard<Key, Value>>
+
+    /// 2 to this power of shards: several to a core, so that two threads seldom want the same one.
+    @inlinable static var bits: UInt32 { 5 }
+    @inlinable static var count: Int { 1 << bits }
+
+    @usableFromInline let base: UnsafeMutableRawPointer
+
+    init() {
+        unsafe base = .allocate(byteCount: Self.count * Self.stride, alignment: 128)
+        for number in 0..<Self.count {
+            unsafe self[number].initialize(to: Lock(KeyedShard(number: number)))
+        }
+    }
+
+    /// Frees all shards. Nobody holds a slot any more.
+    func deallocate() {
+        for number in 0..<Self.count {
+            unsafe self[number].pointee.withLock { $0.deallocate() }
+            unsafe self[number].deinitialize(count: 1)
+        }
+        unsafe base.deallocate()
+    }
+
+    /// Whole pairs of cache lines, which processors fetch together.
+    @inlinable static var stride: Int { (MemoryLayout<Guarded>.size + 127) & ~127 }
+
+    /// The shard with a number.
+    @inlinable
+    subscript(number: Int) -> UnsafeMutablePointer<Guarded> {
+        unsafe (base + number * Self.stride).assumingMemoryBound(to: Guarded.self)
+    }
+
+    /// The shard of a hash, by its high bits.
+    @inlinable
+    func shard(of hash: UInt32) -> UnsafeMutablePointer<Guarded> { unsafe self[Int(hash >> (32 - Self.bits))] }
+
+    /// The sum of what `body` says of each shard, one after the other.
+    func sum(_ body: (borrowing KeyedShard<Key, Value>) -> Int) -> Int {
+        var sum = 0
+        for number in 0..<Self.count { unsafe sum += self[number].pointee.withLock { body($0) } }
+        return sum
+    }
+}
