@@ -32,6 +32,7 @@ extension PressureController {
     /// A cache of many values by key, each made by `loader` on first access, and again whenever it was dropped.
     ///
     /// - Parameters:
+    ///   - name: what the cache is called in paths and reports.
     ///   - limit: the bytes of values in memory that the cache keeps to on its own, without any pressure; `nil` for no
     ///     limit.
     ///   - loader: runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
