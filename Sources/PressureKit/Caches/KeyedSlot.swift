@@ -7,7 +7,7 @@ struct KeyedSlot<Key, Value>: @unchecked Sendable {
     @inlinable
     init(slot: Slot<Value>) { self.slot = slot }
 
-    /// Neighbours in the order of arrival, by index; `UInt32.max` for none. A free slot uses `next` for the free list.
+    /// Neighbours in the order of arrival, by index; `UInt32.max` for none. A free slot uses `newer` for the free list.
     @usableFromInline
     struct Links {
         var older: UInt32

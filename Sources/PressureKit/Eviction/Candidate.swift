@@ -71,7 +71,7 @@ extension Candidate {
     package func age(at now: UInt32) -> UInt32 { now &- stamp }
 
     /// Nanoseconds that its next reader waits if it leaves. A copy is preferred to the loader once there is one; before,
-    /// ``Way/forDirty(hasLoader:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
+    /// ``Way/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
     package var returnCost: Float { way == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
 }
 

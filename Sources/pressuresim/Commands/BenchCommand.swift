@@ -56,9 +56,9 @@ struct BenchCommand: AsyncParsableCommand {
             // The bench blocks; the cooperative threads must not.
             record = try await Blocking.run("bench") { try bench.run() }
         } catch let error as ContentError {
-            throw fail("\(error)", .wrongInput)
+            throw CommandOutput.fail("\(error)", .wrongInput)
         } catch {
-            throw fail("pressuresim: \(error)", .environmentRefused)
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         if json != "-" {
             print(BenchText(record: record, style: .detect(isTerminal: isatty(STDOUT_FILENO) == 1)).text)
@@ -68,22 +68,6 @@ struct BenchCommand: AsyncParsableCommand {
 
     private func write(_ record: BenchRecord) throws {
         guard let json else { return }
-        let data = try BenchJSON(record).data()
-        do {
-            if json == "-" {
-                try FileHandle.standardOutput.write(contentsOf: data)
-            } else {
-                try data.write(to: URL(fileURLWithPath: json))
-            }
-        } catch {
-            let reason = error.localizedDescription
-            throw fail("pressuresim: \(json) cannot be written: \(reason) Name another file.", .environmentRefused)
-        }
-    }
-
-    /// Prints a message and gives the error that ends the tool with a status.
-    private func fail(_ message: String, _ status: ExitStatus) -> ExitCode {
-        FileHandle.standardError.write(Data("\(message)\n".utf8))
-        return status.exitCode
+        try CommandOutput.write(BenchJSON(record).data(), to: json)
     }
 }

@@ -41,7 +41,7 @@ struct RunCommand: AsyncParsableCommand {
         do {
             record = try await simulation.run()
         } catch let error as EnvironmentRefusal {
-            throw fail("pressuresim: \(error)", .environmentRefused)
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         let figures = Figures(record)
         let outcomes = scenario.expectations.map { $0.evaluate(figures.values) }
@@ -57,7 +57,7 @@ struct RunCommand: AsyncParsableCommand {
             if let spillDirectory { scenario.spill.directory = spillDirectory }
             return scenario
         } catch {
-            throw fail(error.description, .wrongInput)
+            throw CommandOutput.fail(error.description, .wrongInput)
         }
     }
 
@@ -67,22 +67,6 @@ struct RunCommand: AsyncParsableCommand {
             print(Account(record: record, figures: figures, outcomes: outcomes, style: style).text)
         }
         guard let json else { return }
-        let data = try JSONReport(record, figures, outcomes).data()
-        do {
-            if json == "-" {
-                try FileHandle.standardOutput.write(contentsOf: data)
-            } else {
-                try data.write(to: URL(fileURLWithPath: json))
-            }
-        } catch {
-            let reason = error.localizedDescription
-            throw fail("pressuresim: \(json) cannot be written: \(reason) Name another file.", .environmentRefused)
-        }
-    }
-
-    /// Prints a message and gives the error that ends the tool with a status.
-    private func fail(_ message: String, _ status: ExitStatus) -> ExitCode {
-        FileHandle.standardError.write(Data("\(message)\n".utf8))
-        return status.exitCode
+        try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json)
     }
 }
