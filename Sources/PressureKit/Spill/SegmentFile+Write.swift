@@ -45,6 +45,7 @@ extension SegmentFile {
     /// Each record is released once. Releasing it while it is being read is safe for the file: the read fails its
     /// check, or has already passed it.
     package func release(_ record: SpillRecord) {
+        if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
             state.allocator.free(record.extent)
             state.usage.frames -= 1
