@@ -13,19 +13,13 @@ package final class ChunkDecoder: @unchecked Sendable {
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no memory for it.
     package init() throws(PressureError) {
         inflater = try Inflater()
-        input = try ReservedPages(byteCount: SegmentFile.chunkSize + 4096)
-    }
-
-    /// Room for a frame's header.
-    var headerBytes: UnsafeMutableRawBufferPointer {
-        // The first page of `input`, which is longer than that.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<FrameHeader.byteCount])
+        input = try ReservedPages(byteCount: SegmentFile.chunkSize)
     }
 
     /// Room for `count` bytes of deflated payload, page-aligned; at most a chunk.
     func payloadBytes(_ count: Int) -> UnsafeMutableRawBufferPointer {
-        // Behind the header's page; slicing checks `count` against the reservation.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[4096..<4096 + count])
+        // Slicing checks `count` against the reservation.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<count])
     }
 
     /// Inflates a payload into `destination`: whether it was sound and filled it exactly. Allocates nothing.

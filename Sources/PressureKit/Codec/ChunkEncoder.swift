@@ -13,7 +13,7 @@ package final class ChunkEncoder: @unchecked Sendable {
     let use = ExclusiveUse()
     private let deflater: Deflater
     private let output: ReservedPages
-    private let spare: ReservedPages
+    private let readBack: ReservedPages
 
     /// Reserves everything encoding will need.
     ///
@@ -21,28 +21,16 @@ package final class ChunkEncoder: @unchecked Sendable {
     package init() throws(PressureError) {
         deflater = try Deflater()
         output = try ReservedPages(byteCount: SegmentFile.chunkSize)
-        spare = try ReservedPages(byteCount: Self.readBackLength + 4096)
+        readBack = try ReservedPages(byteCount: Self.readBackLength)
     }
 
     /// How much of a frame is read back at a time to be compared: little enough to stay in the processor's cache.
     static let readBackLength = 32 << 10
 
-    /// Room for a frame's header.
-    var headerBytes: UnsafeMutableRawBufferPointer {
-        // The first page of `spare`, which is longer than that.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: spare.bytes[..<FrameHeader.byteCount])
-    }
-
-    /// Room for a header that is read back.
-    var foundHeaderBytes: UnsafeMutableRawBufferPointer {
-        // Behind `headerBytes` in the same page.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: spare.bytes[64..<64 + FrameHeader.byteCount])
-    }
-
     /// Room for a slice of payload that is read back.
     var readBackBytes: UnsafeMutableRawBufferPointer {
-        // The rest of `spare`.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: spare.bytes[4096..<4096 + Self.readBackLength])
+        // As long as its owner, like the encoder's user.
+        unsafe readBack.bytes
     }
 
     /// Encodes one chunk. Allocates nothing and does not block.
@@ -62,8 +50,8 @@ package final class ChunkEncoder: @unchecked Sendable {
     /// The longest deflated payload that pays for `count` plain bytes: a tenth shorter, in at least one allocation
     /// unit less. `nil` when there is none, as for a chunk that fits one unit anyway.
     static func deflatedLimit(_ count: Int) -> Int? {
-        let units = ExtentAllocator.units(forByteCount: FrameHeader.byteCount + count)
-        let limit = min(count * 9 / 10, (units - 1) * ExtentAllocator.unitSize - FrameHeader.byteCount)
+        let units = ExtentAllocator.units(forByteCount: count)
+        let limit = min(count * 9 / 10, (units - 1) * ExtentAllocator.unitSize)
         return limit > 0 ? limit : nil
     }
 
