@@ -19,14 +19,13 @@ extension SegmentFile {
         guard 1...Self.chunkSize ~= payloadLength else { throw .damaged(.contradiction) }
         decoder.use.begin()
         defer { decoder.use.end() }
-        switch record.codec {
-        case .stored:
+        if record.codec == .stored {
             guard payloadLength == destination.count else { throw .damaged(.contradiction) }
             try unsafe readFrame(record, into: destination)
-        case .deflate:
+        } else {
             let payload = unsafe decoder.payloadBytes(payloadLength)
             try unsafe readFrame(record, into: payload)
-            guard unsafe decoder.inflate(UnsafeRawBufferPointer(payload), into: destination) else {
+            guard unsafe decoder.unpack(UnsafeRawBufferPointer(payload), record.codec, into: destination) else {
                 throw .damaged(.badPayload)
             }
         }

@@ -7,7 +7,7 @@ extension SegmentFile {
     ///
     /// - Parameters:
     ///   - plain: 1 to `chunkSize` bytes, which must not change meanwhile.
-    ///   - encoder: scratch that no other thread is using.
+    ///   - encoder: scratch that no other thread is using; its `lastCost` says what the chunk took.
     ///   - compress: what to ask of the encoder.
     ///   - verify: whether the frame is read back and compared byte by byte before it is trusted, so that a write that
     ///     lies is a failed spill and not a lost value.
@@ -22,7 +22,9 @@ extension SegmentFile {
         precondition(1...Self.chunkSize ~= plain.count, "A chunk has 1 to \(Self.chunkSize) bytes.")
         encoder.use.begin()
         defer { encoder.use.end() }
+        let start = encoder.clock.now()
         let encoded = unsafe encoder.encode(plain, compress)
+        let encodedAt = encoder.clock.now()
         let record = try place(encoded, plainLength: plain.count)
         do throws(SpillFailure) {
             try unsafe writePayload(encoded.payload, at: record.offset)
@@ -35,6 +37,14 @@ extension SegmentFile {
             throw error
         }
         finish(record)
+        encoder.lastCost = ChunkCost(
+            plainBytes: plain.count,
+            storedBytes: Int(record.storedLength),
+            codec: encoded.codec,
+            isTried: encoded.isTried,
+            encodeTime: encodedAt - start,
+            writeTime: encoder.clock.now() - encodedAt
+        )
         return record
     }
 
