@@ -1,0 +1,28 @@
+import Testing
+
+@testable import PressureKit
+
+@Suite struct SpillRecordTests {
+    @Test(arguments: [0, 1, 65_535, 65_536, 262_144, 1 << 24 - 1] as [UInt32])
+    func aRecordKeepsItsLengthsIn24Bytes(_ length: UInt32) {
+        let record = SpillRecord(
+            generation: 1,
+            unit: .max,
+            storedLength: length,
+            plainLength: .max,
+            codec: .deflate,
+            checksum: 9
+        )
+        #expect(record.storedLength == length)
+        #expect(record.generation == 1 && record.unit == .max && record.plainLength == .max)
+        #expect(record.codec == .deflate && record.checksum == 9)
+        #expect(MemoryLayout<SpillRecord>.stride == 24 && MemoryLayout<SpillRecord?>.size == 24)
+        #expect(_isPOD(SpillRecord.self))
+    }
+
+    @Test func aLengthOfMoreThan24BitsTraps() async {
+        await #expect(processExitsWith: .failure) {
+            _ = SpillRecord(generation: 1, unit: 0, storedLength: 1 << 24, plainLength: 1, codec: .stored)
+        }
+    }
+}
