@@ -180,3 +180,19 @@ int pk_run_when_idle(void) {
     struct sched_param parameters = {.sched_priority = 0};
     return sched_setscheduler(0, SCHED_IDLE, &parameters);
 }
+
+// Pressure signals.
+
+int pk_open_write(const char *path) { return open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int pk_open_trigger(const char *path) { return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int pk_open_wait(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count) {
+    ssize_t written;
+    do {
+        written = write(descriptor, bytes, count);
+    } while (written < 0 && errno == EINTR);
+    return written;
+}

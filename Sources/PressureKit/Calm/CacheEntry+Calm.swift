@@ -9,14 +9,22 @@ extension CacheEntry {
             let needsMove = word.isCompressed || word.isProvisional
             switch word.phase {
             case .spilled where needsMove:
-                if line.isBehind(word.stamp), canSpill { unsafe work.append(self, slot, .move) } else { work.postpone() }
+                if line.isBehind(word.stamp), canSpill {
+                    unsafe work.append(self, slot, .move)
+                } else {
+                    work.postpone()
+                }
             case .resident:
                 let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
                 guard footprint > 0 else { return }
                 let isFree = unsafe word.isClean || way(slot, word) == .drop
                 work.count(footprint, isClean: isFree)
                 guard !isFree, !word.isCopying else { return }
-                if line.isBehind(word.stamp), canSpill { unsafe work.append(self, slot, .copy) } else { work.postpone() }
+                if line.isBehind(word.stamp), canSpill {
+                    unsafe work.append(self, slot, .copy)
+                } else {
+                    work.postpone()
+                }
             default: break
             }
         }
@@ -79,7 +87,10 @@ extension CacheEntry {
                 let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: tools.plain.bytes[..<range.count])
                 try unsafe oldFile.read(record, into: plain, with: tools.decoder)
                 let choice = CompressionChoice.adaptive
-                fresh.note(try unsafe file.write(UnsafeRawBufferPointer(plain), with: tools.encoder, compress: choice), chunk)
+                fresh.note(
+                    try unsafe file.write(UnsafeRawBufferPointer(plain), with: tools.encoder, compress: choice),
+                    chunk
+                )
             } catch {
                 fresh.free()
                 throw error

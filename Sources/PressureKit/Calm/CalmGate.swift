@@ -55,7 +55,8 @@ package struct CalmGate: Sendable {
         let interval = reading.time - last.time
         guard interval >= Self.shortest else { return wasCalm }
         let most = Double(interval.nanoseconds) / 1000 * Self.patience
-        wasCalm = Self.grew(last.processorStall, reading.processorStall) <= most
+        wasCalm =
+            Self.grew(last.processorStall, reading.processorStall) <= most
             && Self.grew(last.deviceStall, reading.deviceStall) <= most
         self.last = reading
         return wasCalm

@@ -189,7 +189,8 @@ extension ReliefEngine {
         var chunk = 0
         var failure: SpillFailure?
         while chunk < chunks, failure == nil, goesOn() {
-            failure = unsafe crew.copy(chunk..<min(chunks, chunk + stride), of: entry, slot, with: encoder)
+            let range = chunk..<min(chunks, chunk + stride)
+            failure = unsafe copier.copy(range, of: entry, slot, with: encoder, for: .calm).failure
             chunk += stride
         }
         let isWhole = chunk >= chunks && failure == nil

@@ -23,7 +23,13 @@ struct CopyJob {
     private var finishedCount = 0
     private var takenCount = 0
 
-    init(_ storage: PlanStorage, victims: Range<Int>, file: SegmentFile, memory: SegmentFile? = nil, deadline: MonotonicInstant? = nil) {
+    init(
+        _ storage: PlanStorage,
+        victims: Range<Int>,
+        file: SegmentFile,
+        memory: SegmentFile? = nil,
+        deadline: MonotonicInstant? = nil
+    ) {
         self.storage = storage
         self.file = file
         self.memory = memory
@@ -68,10 +74,11 @@ struct CopyJob {
     }
 
     /// A piece of work is done, or has failed.
-    mutating func finish(_ unit: Unit, failure: SpillFailure?, now: MonotonicInstant) {
+    mutating func finish(_ unit: Unit, _ result: ChunkCopier.Result, now: MonotonicInstant) {
         underWay -= 1
         unsafe storage.outcomes[unit.victim].chunksLeft -= unit.chunks.count
-        if let failure { unsafe storage.outcomes[unit.victim].failure = failure }
+        if let failure = result.failure { unsafe storage.outcomes[unit.victim].failure = failure }
+        if result.isProvisional { unsafe storage.outcomes[unit.victim].isProvisional = true }
         close(unit.victim, now: now)
     }
 

@@ -24,6 +24,8 @@ package final class PlanStorage: @unchecked Sendable {
         var storedBytes = 0
         /// Chunks not written yet, while it is being copied.
         var chunksLeft = 0
+        /// Whether its copy is worth compressing later.
+        var isProvisional = false
         /// Why it could not be copied.
         var failure: SpillFailure?
         var copyStart: MonotonicInstant?

@@ -150,7 +150,11 @@ extension ReliefEngine {
             skip(victim, storage, .busy)
             return
         }
-        let stored = unsafe entry.finishCopy(place.slot, succeeded: outcome.failure == nil)
+        let stored = unsafe entry.finishCopy(
+            place.slot,
+            succeeded: outcome.failure == nil,
+            isProvisional: outcome.isProvisional
+        )
         let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
         if let failure = outcome.failure {
             // Where it was to go is memory: that it does not fit or shrink is no failure, but the reason why it stays.

@@ -17,6 +17,7 @@ final class ReliefEngine: Sendable {
     let clock: any MonotonicClock
     let footprint: ProcessFootprint
     let crew: CopyCrew
+    let copier: ChunkCopier
     let probe: AllocationProbe
     let isProbed: Bool
     let backoff = Lock(SpillBackoff())
@@ -55,11 +56,15 @@ final class ReliefEngine: Sendable {
         probe = configuration.allocationProbe ?? { 0 }
         isProbed = configuration.allocationProbe != nil
         footprint = try ProcessFootprint()
+        copier = ChunkCopier(
+            file: file,
+            choice: configuration.compression,
+            compressesLater: configuration.compressesLater
+        )
         crew = try CopyCrew(
             workers: workers,
-            file: file,
+            copier: copier,
             memory: memory,
-            compression: configuration.compression,
             clock: configuration.clock,
             probe: configuration.allocationProbe ?? { 0 }
         )
@@ -105,8 +110,9 @@ final class ReliefEngine: Sendable {
             return false
         }
         let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
-        let failure = unsafe crew.copy(0..<chunks, of: entry, slot, with: encoder)
-        unsafe entry.finishCopy(slot, succeeded: failure == nil)
+        let result = unsafe copier.copy(0..<chunks, of: entry, slot, with: encoder, for: .relief)
+        let failure = result.failure
+        unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
         encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
         noteWriting(failure)
         return failure == nil

@@ -71,7 +71,9 @@ final class ReliefTally: @unchecked Sendable {
                 return
             }
             // Rows retain their entries.
-            if unsafe known.toOpaque() == Unmanaged.passUnretained(entry).toOpaque(), unsafe rows[index].outcome == outcome {
+            if unsafe known.toOpaque() == Unmanaged.passUnretained(entry).toOpaque(),
+                unsafe rows[index].outcome == outcome
+            {
                 unsafe Self.count(&rows[index], change)
                 return
             }

@@ -1,7 +1,7 @@
 /// How a manager watches, and where and how it spills. Every value has a default that is meant to be kept.
 public struct PressureConfiguration: Sendable {
     /// The signals to watch once ``PressureManager/run()`` is called.
-    public var sources: [PressureSource] = [.memoryInfo]
+    public var sources: [PressureSource] = [.automatic]
 
     /// When a level is entered and left.
     public var thresholds = PressureThresholds()
@@ -24,6 +24,11 @@ public struct PressureConfiguration: Sendable {
 
     /// Threads that compress and write during a relief, with about 600 KiB of scratch each; `nil` for one a core.
     public var workers: Int?
+
+    /// Whether a relief may write values as they are, where the disk is faster than the codec, so that memory is free
+    /// sooner. They are compressed in calm times, while ``PressureManager/run()`` runs. Until then they take more of the
+    /// disk.
+    public var compressesLater = true
 
     /// Whether the copies of values that have not been used for a while are written ahead, in calm times and on idle
     /// processors, so that a warning only has to free them. While ``PressureManager/run()`` runs.
@@ -49,7 +54,8 @@ public struct PressureConfiguration: Sendable {
     /// In place of ``evictionOrder``.
     package var policy: (any EvictionPolicy)?
     package var plannedValues = PlanStorage.mostCandidates
-    package var compression = CompressionChoice.adaptive
+    /// In place of what is decided by measurement.
+    package var compression: CompressionChoice?
     package var environment: [String: String]?
     package var allocationProbe: AllocationProbe?
 
@@ -80,5 +86,13 @@ public struct PressureConfiguration: Sendable {
         )
         try check(copyAheadRate > .zero, "copyAheadRate is \(copyAheadRate); it must be more than zero.")
         try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
+    }
+
+    /// What the sources are opened with.
+    func signalContext(engine: ReliefEngine) -> SignalContext {
+        var context = SignalContext()
+        context.environment = environment
+        context.thresholds = thresholds
+        return context
     }
 }

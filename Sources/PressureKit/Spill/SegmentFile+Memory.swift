@@ -35,6 +35,8 @@ extension SegmentFile {
         state.withLock { state in
             state.allocator.free(record.extent, holdsBlocks: !isReturned)
             if isReturned { state.usage.bytesReturned += record.occupiedBytes }
+            // What lies behind the last live frame has been given back piece by piece.
+            if state.allocator.holdingUnits == 0 { state.fileUnits = state.allocator.end }
             state.usage.frames -= 1
             state.usage.plainBytes -= Int(record.plainLength)
             state.usage.storedBytes -= Int(record.storedLength)

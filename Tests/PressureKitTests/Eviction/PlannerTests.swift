@@ -190,4 +190,3 @@ import Testing
         #expect(way == row.way, "\(row)")
     }
 }
-

@@ -15,6 +15,7 @@ func makeManager(
     configuration.freeSpaceFloor = .zero
     // So that a test of the disk is one.
     configuration.compressedTier = .never
+    configuration.compressesLater = false
     if let fileSystem { configuration.fileSystem = fileSystem }
     configure(&configuration)
     return try PressureManager(configuration: configuration)
