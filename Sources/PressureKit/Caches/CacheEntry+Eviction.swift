@@ -26,7 +26,11 @@ extension CacheEntry {
     func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool) -> Int {
         if !succeeded { unsafe copy(slot).pointee.release() }
         let stored = unsafe copy(slot).pointee.storedByteCount
-        guard let step = unsafe header(slot).pointee.apply({ $0.finishingCopy(succeeded: succeeded) }) else {
+        let isCompressed = unsafe copy(slot).pointee.file?.isInMemory ?? false
+        let step = unsafe header(slot).pointee.apply {
+            $0.finishingCopy(succeeded: succeeded, isCompressed: isCompressed)
+        }
+        guard let step else {
             preconditionFailure("finished a copy that was not begun")
         }
         // A copy keeps off writers (they put a new slot in place), so a wake-up is never due here; but the slot may

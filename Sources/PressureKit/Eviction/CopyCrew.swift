@@ -6,7 +6,7 @@
 final class CopyCrew: Sendable {
     /// What the leader is to do next.
     enum Step {
-        /// The victim at this index is copied or has failed: release it, or note why not.
+        /// The victim of this number is copied or has failed: release it, or note why not.
         case finished(Int)
         /// Work on a chunk.
         case work(CopyJob.Unit)
@@ -25,6 +25,7 @@ final class CopyCrew: Sendable {
     fileprivate struct Tools: Sendable {
         let state = ConditionLock(State())
         let file: SegmentFile
+        let memory: SegmentFile?
         let compression: CompressionChoice
         let clock: any MonotonicClock
         let probe: AllocationProbe
@@ -39,11 +40,12 @@ final class CopyCrew: Sendable {
     init(
         workers: Int,
         file: SegmentFile,
+        memory: SegmentFile? = nil,
         compression: CompressionChoice,
         clock: any MonotonicClock,
         probe: @escaping AllocationProbe
     ) throws(PressureError) {
-        tools = Tools(file: file, compression: compression, clock: clock, probe: probe)
+        tools = Tools(file: file, memory: memory, compression: compression, clock: clock, probe: probe)
         leadersEncoder = try ChunkEncoder()
         let decoder = try ChunkDecoder()
         try file.rehearse(leadersEncoder, decoder)
@@ -57,11 +59,11 @@ final class CopyCrew: Sendable {
 
     deinit { tools.state.withLock { $0.isStopped = true } }
 
-    /// Hands out the victims `choices` of a plan until a deadline. On the relief thread, as are the following.
-    func begin(_ storage: PlanStorage, choices: Range<Int>, deadline: MonotonicInstant?) {
+    /// Hands out some victims of a plan until a deadline. On the relief thread, as are the following.
+    func begin(_ storage: PlanStorage, victims: Range<Int>, deadline: MonotonicInstant?) {
         tools.state.withLock { state in
             state.storage = storage
-            state.job = CopyJob(storage, choices: choices, file: tools.file, deadline: deadline)
+            state.job = CopyJob(storage, victims: victims, file: tools.file, memory: tools.memory, deadline: deadline)
             state.helpersAllocations = 0
         }
     }
@@ -144,7 +146,7 @@ extension CopyCrew.Tools {
     /// Copies some chunks of a victim, and says so.
     fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
         guard let storage = state.withLock({ $0.storage }) else { return }
-        let place = unsafe storage.places[unit.victim]
+        let place = unsafe storage.place(ofVictim: unit.victim)
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
         let failure = unsafe copy(unit.chunks, of: entry, place.slot, with: encoder)
@@ -161,6 +163,9 @@ extension CopyCrew.Tools {
     ) -> SpillFailure? {
         let byteCount = unsafe entry.plainByteCount(slot)
         let isReloadable = unsafe entry.header(slot).pointee.state.isReloadable
+        // The slot is being copied, so its copy is ours; `beginCopy` has said where it goes.
+        let file = unsafe entry.copy(slot).pointee.file ?? file
+        let compression = file.isInMemory ? .deflate : compression
         var failure: SpillFailure? = .valueNotPassed
         unsafe entry.withSpillBytes(slot) { span in
             guard span.byteCount == byteCount else { return }
@@ -178,6 +183,7 @@ extension CopyCrew.Tools {
                             verify: !isReloadable
                         )
                         unsafe entry.note(record, ofChunk: chunk, in: slot)
+                        if file.isInMemory, record.occupiedBytes > range.count * 9 / 10 { throw .notCompressible }
                     } catch {
                         failure = error
                     }

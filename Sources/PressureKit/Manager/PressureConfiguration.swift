@@ -19,8 +19,18 @@ public struct PressureConfiguration: Sendable {
     /// Space left free on the disk for everybody else.
     public var freeSpaceFloor: ByteCount = .mebibytes(256)
 
+    /// Whether values may be compressed and stay in memory. By default up to 64 MiB, and only what can be spilled nowhere.
+    public var compressedTier = CompressedTier.whenSpillingFails(upTo: .mebibytes(64))
+
     /// Threads that compress and write during a relief, with about 600 KiB of scratch each; `nil` for one a core.
     public var workers: Int?
+
+    /// Whether the copies of values that have not been used for a while are written ahead, in calm times and on idle
+    /// processors, so that a warning only has to free them. While ``PressureManager/run()`` runs.
+    public var copiesAhead = true
+
+    /// The most plain bytes a second that are copied ahead.
+    public var copyAheadRate: ByteCount = .mebibytes(32)
 
     /// The part of what could be evicted that one warning frees at most, when its signal names no number of bytes.
     /// A critical warning without a number frees all that is not in use.
@@ -38,6 +48,7 @@ public struct PressureConfiguration: Sendable {
     package var clock: any MonotonicClock = SystemClock()
     /// In place of ``evictionOrder``.
     package var policy: (any EvictionPolicy)?
+    package var plannedValues = PlanStorage.mostCandidates
     package var compression = CompressionChoice.adaptive
     package var environment: [String: String]?
     package var allocationProbe: AllocationProbe?
@@ -63,6 +74,11 @@ public struct PressureConfiguration: Sendable {
             spillLimit.map { $0 >= .zero } ?? true,
             "spillLimit is negative (\(spillLimit ?? .zero)); use nil for no limit."
         )
+        try check(
+            compressedTier.limit >= .zero,
+            "compressedTier has a negative limit (\(compressedTier.limit)); use .never for none."
+        )
+        try check(copyAheadRate > .zero, "copyAheadRate is \(copyAheadRate); it must be more than zero.")
         try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
     }
 }

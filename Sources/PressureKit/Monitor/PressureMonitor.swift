@@ -6,6 +6,7 @@ package final class PressureMonitor: Sendable {
     private let sources: [any SignalSource]
     private let clock: any MonotonicClock
     private let deliver: @Sendable (PressureDecision) -> Void
+    private let sampled: @Sendable () -> Void
     /// One slot a source. Held for the length of a step, so that steps do not overlap.
     private let readings: Lock<[SignalReading?]>
     private let classifier: Lock<PressureClassifier>
@@ -15,6 +16,7 @@ package final class PressureMonitor: Sendable {
     /// Creates a monitor at level normal. Nothing is watched before `start()`.
     ///
     /// - Parameters:
+    ///   - sampled: Called after each step, on its thread, with no lock held.
     ///   - deliver: Called for each decision, on the thread of the step, with no lock held. The next step follows when
     ///     it returns.
     /// - Throws: ``PressureError`` with code `invalidConfiguration` when the thresholds contradict each other.
@@ -23,12 +25,14 @@ package final class PressureMonitor: Sendable {
         thresholds: PressureThresholds = .init(),
         timings: PressureTimings = .init(),
         clock: any MonotonicClock = SystemClock(),
+        sampled: @escaping @Sendable () -> Void = {},
         deliver: @escaping @Sendable (PressureDecision) -> Void
     ) throws(PressureError) {
         try thresholds.validate()
         self.sources = sources
         self.clock = clock
         self.deliver = deliver
+        self.sampled = sampled
         readings = Lock(Array(repeating: nil, count: sources.count))
         classifier = Lock(PressureClassifier(thresholds: thresholds, timings: timings, sources: sources.count))
     }
@@ -92,6 +96,7 @@ package final class PressureMonitor: Sendable {
             return classifier.withLock { $0.step(readings, at: now) }
         }
         if let decision { deliver(decision) }
+        sampled()
         return nextPoll
     }
 

@@ -54,6 +54,7 @@ extension SegmentFile {
     /// Each record is released once. Releasing it while it is being read is safe for the file: the read fails its
     /// check, or has already passed it.
     package func release(_ record: SpillRecord) {
+        if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
             if record.isShared {
                 state.allocator.freeFrame(of: record.unit)
