@@ -19,6 +19,7 @@ package final class ChunkEncoder: @unchecked Sendable {
     private let compressor: ZstdCompressor
     #endif
     private let output: ReservedPages
+    private var batch = FrameBatch()
     private let readBack: ReservedPages
 
     /// What the last chunk that `SegmentFile.write` wrote with this encoder took; `nil` before. Read it on the thread
@@ -113,4 +114,65 @@ package final class ChunkEncoder: @unchecked Sendable {
         }
     }
     #endif
+}
+
+/// A batch of small frames, encoded one behind the other into `output`. `SegmentFile` says what it is for.
+extension ChunkEncoder {
+    /// Values shorter than this are never compressed: there is nothing to win.
+    private static let shortestCompressed = 128
+
+    func beginBatch(sharesUnits: Bool) {
+        batch.begin(FrameLayout(capacity: SegmentFile.chunkSize, sharesUnits: sharesUnits))
+    }
+
+    func abandonBatch() { batch.removeAll() }
+
+    var batchSharesUnits: Bool { batch.layout.sharesUnits }
+
+    /// All bytes of the batch, with what lies between the frames. Valid until the encoder is used again.
+    var batchBytes: UnsafeRawBufferPointer {
+        // Slicing checks the bounds.
+        unsafe UnsafeRawBufferPointer(rebasing: output.bytes[..<batch.byteCount])
+    }
+
+    /// How many values are in the batch.
+    package var batchCount: Int { batch.count }
+
+    /// The record of a value of a batch that was written.
+    package func batchRecord(_ index: Int) -> SpillRecord { batch.record(index) }
+
+    func framesInUnit(from index: Int) -> Int { batch.framesInUnit(from: index) }
+
+    func placeBatch(at unit: UInt32, generation: UInt64) {
+        unsafe batch.place(at: unit, generation: generation, batchBytes)
+    }
+
+    /// Encodes a value to the end of the batch; `false` when there may be no room for it.
+    func append(_ plain: UnsafeRawBufferPointer, _ choice: CompressionChoice) -> Bool {
+        // Room for the value as it is, so that no codec has to be tried in vain.
+        guard batch.count < FrameBatch.capacity, let place = batch.layout.offset(for: plain.count) else { return false }
+        if choice != .stored, let limit = compressedLimitInBatch(plain.count),
+            let codec = unsafe codec(for: plain, choice)
+        {
+            // `limit` is below the value's length, so it ends inside `output` too.
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[place..<place + limit])
+            if let count = unsafe compress(plain, codec, into: room) {
+                // What is shorter may fit a place further up, which ends before `room` does.
+                let offset = batch.layout.offset(for: count) ?? place
+                unsafe (output.bytes.baseAddress! + offset).copyMemory(from: room.baseAddress!, byteCount: count)
+                batch.add(offset: offset, storedLength: count, plainLength: plain.count, codec: codec)
+                return true
+            }
+        }
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[place..<place + plain.count])
+        unsafe room.copyMemory(from: plain)
+        batch.add(offset: place, storedLength: plain.count, plainLength: plain.count, codec: .stored)
+        return true
+    }
+
+    private func compressedLimitInBatch(_ count: Int) -> Int? {
+        guard count >= Self.shortestCompressed else { return nil }
+        let isShort = count <= ExtentAllocator.unitSize
+        return batch.layout.sharesUnits && isShort ? count * 9 / 10 : Self.compressedLimit(count)
+    }
 }

@@ -56,7 +56,11 @@ extension SegmentFile {
     package func release(_ record: SpillRecord) {
         if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
-            state.allocator.free(record.extent)
+            if record.isShared {
+                state.allocator.freeFrame(of: record.unit)
+            } else {
+                state.allocator.free(record.extent)
+            }
             state.usage.frames -= 1
             state.usage.plainBytes -= Int(record.plainLength)
             state.usage.storedBytes -= Int(record.storedLength)
@@ -65,30 +69,35 @@ extension SegmentFile {
 
     /// Finds a place for a frame.
     private func place(_ encoded: ChunkEncoder.Encoded, plainLength: Int) throws(SpillFailure) -> SpillRecord {
-        let codec = encoded.codec
         let length = unsafe encoded.payload.count
+        let (extent, generation) = try take(length, frames: 1)
+        return SpillRecord(
+            generation: generation,
+            unit: extent.start,
+            storedLength: UInt32(length),
+            plainLength: UInt32(plainLength),
+            codec: encoded.codec,
+            // Before the write, not after it: it brings the bytes into the cache from which the kernel copies them,
+            // and costs a quarter of what it costs afterwards.
+            checksum: unsafe Checksum.crc32(encoded.payload)
+        )
+    }
+
+    /// Takes an extent of `length` bytes for a number of frames; returns it with the generation of the first. Blocks
+    /// while the tail is being cut off where the extent lies.
+    func take(_ length: Int, frames: Int) throws(SpillFailure) -> (extent: Extent, generation: UInt64) {
         try checkFloor(length)
-        // Before the write, not after it: it brings the bytes into the cache from which the kernel copies them, and
-        // costs a quarter of what it costs afterwards.
-        let checksum = unsafe Checksum.crc32(encoded.payload)
         let units = UInt32(ExtentAllocator.units(forByteCount: length))
-        let placed: (record: SpillRecord, isBeingCut: Bool)? = state.withLock { state in
+        let taken: (extent: Extent, generation: UInt64, isBeingCut: Bool)? = state.withLock { state in
             guard let extent = state.allocator.allocate(units) else { return nil }
-            state.generation += 1
-            let record = SpillRecord(
-                generation: state.generation,
-                unit: extent.start,
-                storedLength: UInt32(length),
-                plainLength: UInt32(plainLength),
-                codec: codec,
-                checksum: checksum
-            )
+            let generation = state.generation + 1
+            state.generation += UInt64(frames)
             state.fileUnits = max(state.fileUnits, extent.end)
-            return (record, state.cutUnit.map { extent.end > $0 } ?? false)
+            return (extent, generation, state.cutUnit.map { extent.end > $0 } ?? false)
         }
-        guard let placed else { throw .limitReached }
-        if placed.isBeingCut { tail.withLock { _ in } }
-        return placed.record
+        guard let taken else { throw .limitReached }
+        if taken.isBeingCut { tail.withLock { _ in } }
+        return (taken.extent, taken.generation)
     }
 
     /// Looks at the file system's free space once for every 64 MiB written, and for every frame when it is nearly at
@@ -113,7 +122,7 @@ extension SegmentFile {
         state.withLock { $0.floorBudget = budget - length }
     }
 
-    private func writePayload(_ payload: UnsafeRawBufferPointer, at offset: Int64) throws(SpillFailure) {
+    func writePayload(_ payload: UnsafeRawBufferPointer, at offset: Int64) throws(SpillFailure) {
         do {
             let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
             try unsafe fileSystem.writeFully(descriptor, at: offset, from: payload, nothing)
@@ -123,7 +132,7 @@ extension SegmentFile {
     }
 
     /// Reads a payload back in slices and compares it with what was to be written.
-    private func isWritten(
+    func isWritten(
         _ payload: UnsafeRawBufferPointer,
         at offset: Int64,
         with encoder: ChunkEncoder
@@ -149,14 +158,21 @@ extension SegmentFile {
     /// Counts the frame, and moves its window of the file on its way to the device.
     private func finish(_ record: SpillRecord) {
         let steps = state.withLock { state in
-            state.usage.frames += 1
-            state.usage.framesWritten += 1
-            state.usage.plainBytes += Int(record.plainLength)
-            state.usage.storedBytes += Int(record.storedLength)
-            state.usage.bytesWritten += Int(record.storedLength)
+            state.usage.count(record)
             guard limits.bypassPageCache else { return WritebackWindow.Steps() }
             return state.window.wrote(at: record.offset, count: Int(record.storedLength))
         }
         perform(steps)
+    }
+}
+
+extension SpillUsage {
+    /// Counts a frame that was written.
+    mutating func count(_ record: SpillRecord) {
+        frames += 1
+        framesWritten += 1
+        plainBytes += Int(record.plainLength)
+        storedBytes += Int(record.storedLength)
+        bytesWritten += Int(record.storedLength)
     }
 }
