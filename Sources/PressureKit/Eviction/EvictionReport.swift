@@ -23,6 +23,10 @@ public struct EvictionReport: Sendable {
         case spillSuspended
         /// It was to go, but the deadline had passed.
         case deadline
+        /// Its controller's delegate did not want it evicted now (`shouldEvict`).
+        case vetoed
+        /// The dispositions that it, its controller and the manager support leave it no way out of memory.
+        case unsupported
     }
 
     /// A value that left memory.
@@ -111,6 +115,8 @@ public struct EvictionReport: Sendable {
     public var skipped: [Skipped] = []
     /// What failed.
     public var failures: [PressureError] = []
+    /// Whose hooks took longer than a relief waits for them. It went on without their answers.
+    public var unheard: [UnheardListener] = []
 
     package init(cause: PressureCause) { self.cause = cause }
 

@@ -31,6 +31,9 @@ public struct PressureConfiguration: Sendable {
     /// In which order values leave memory.
     public var evictionOrder = EvictionOrder.costAware
 
+    /// What may become of values when memory is short, whatever their caches and controllers support.
+    public var supportedDispositions = Disposition.all
+
     /// Writes go to the disk and out of the page cache at once. Needed where a cgroup limit counts the page cache.
     public var bypassesPageCache = false
 
@@ -62,6 +65,10 @@ public struct PressureConfiguration: Sendable {
         try check(
             spillLimit.map { $0 >= .zero } ?? true,
             "spillLimit is negative (\(spillLimit ?? .zero)); use nil for no limit."
+        )
+        try check(
+            !supportedDispositions.isEmpty,
+            "supportedDispositions is empty; it needs at least one of keep, compress, spill and drop."
         )
         try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
     }
