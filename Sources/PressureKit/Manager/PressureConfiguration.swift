@@ -1,7 +1,7 @@
 /// How a manager watches, and where and how it spills. Every value has a default that is meant to be kept.
 public struct PressureConfiguration: Sendable {
     /// The signals to watch once ``PressureManager/run()`` is called.
-    public var sources: [PressureSource] = [.memoryInfo]
+    public var sources: [PressureSource] = [.automatic]
 
     /// When a level is entered and left.
     public var thresholds = PressureThresholds()
@@ -64,5 +64,13 @@ public struct PressureConfiguration: Sendable {
             "spillLimit is negative (\(spillLimit ?? .zero)); use nil for no limit."
         )
         try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
+    }
+
+    /// What the sources are opened with.
+    func signalContext(engine: ReliefEngine) -> SignalContext {
+        var context = SignalContext()
+        context.environment = environment
+        context.thresholds = thresholds
+        return context
     }
 }

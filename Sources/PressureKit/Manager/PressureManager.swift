@@ -45,7 +45,8 @@ public final class PressureManager: Sendable {
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
         var sources: [any SignalSource] = []
-        for source in configuration.sources { sources.append(try source.open()) }
+        let signals = configuration.signalContext(engine: engine)
+        for source in configuration.sources { sources += try source.open(in: signals) }
         let share = configuration.warningShare
         let monitor = try PressureMonitor(
             sources: sources,
@@ -231,6 +232,7 @@ public final class PressureManager: Sendable {
             score: monitor.score,
             available: headroom?.available,
             limit: headroom?.limit,
+            signals: monitor.statuses,
             controllers: controllers,
             processResident: ByteCount(bytes: context.engine.residentBytes()),
             copied: ByteCount(bytes: usage.plainBytes),

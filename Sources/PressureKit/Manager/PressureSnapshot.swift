@@ -47,6 +47,8 @@ public struct PressureSnapshot: Sendable {
     public let available: ByteCount?
     /// That limit.
     public let limit: ByteCount?
+    /// What each pressure signal can do here, and if nothing, why.
+    public let signals: [SignalStatus]
     /// All controllers, parents before children.
     public let controllers: [Controller]
     /// The process's resident memory.
