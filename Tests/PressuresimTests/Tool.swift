@@ -21,7 +21,8 @@ enum Tool {
     /// Starts the tool; what it writes is to be read from the pipes.
     static func start(_ arguments: [String]) throws -> (process: Process, output: Pipe, errors: Pipe) {
         let process = Process()
-        process.executableURL = try #require(url, "pressuresim has not been built")
+        let tool: URL = try #require(url, "pressuresim has not been built")
+        process.executableURL = tool
         process.arguments = arguments
         let output = Pipe()
         let errors = Pipe()

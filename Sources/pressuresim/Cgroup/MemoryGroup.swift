@@ -1,0 +1,93 @@
+import Foundation
+import PressureKit
+
+/// A directory of the memory controller: what one cgroup may use, uses, and has suffered.
+struct MemoryGroup: Hashable, Sendable {
+    let directory: String
+    let version: MemoryHierarchy.Version
+
+    /// The cgroup that this process is in; `nil` where no memory controller is mounted.
+    static func current() -> MemoryGroup? {
+        let mounts = KernelText.read("/proc/self/mountinfo") ?? ""
+        let membership = KernelText.read("/proc/self/cgroup") ?? ""
+        guard let hierarchy = MemoryHierarchy(mounts: mounts, membership: membership) else { return nil }
+        // Where the path is not what it is called from here, the mount itself is the best that can be seen.
+        let own = MemoryGroup(directory: hierarchy.directory, version: hierarchy.version)
+        return own.exists ? own : MemoryGroup(directory: hierarchy.mountPoint, version: hierarchy.version)
+    }
+
+    private var exists: Bool { FileManager.default.fileExists(atPath: directory + "/cgroup.procs") }
+
+    // MARK: Reading
+
+    /// The bytes it may use; `nil` for no limit.
+    var limit: ByteCount? { number(version == .v1 ? "memory.limit_in_bytes" : "memory.max") }
+
+    /// The bytes it uses, page cache included.
+    var usage: ByteCount? { number(version == .v1 ? "memory.usage_in_bytes" : "memory.current") }
+
+    /// The most it ever used.
+    var peak: ByteCount? { number(version == .v1 ? "memory.max_usage_in_bytes" : "memory.peak") }
+
+    /// How often it ran into its limit.
+    var hits: Int? {
+        version == .v1 ? number("memory.failcnt")?.bytes : field("max", of: "memory.events")
+    }
+
+    /// How many of its processes the kernel has killed for memory.
+    var kills: Int? { field("oom_kill", of: version == .v1 ? "memory.oom_control" : "memory.events") }
+
+    /// What is free, or can be had without writing anything: as kubelet counts, inactive page cache is free.
+    var available: ByteCount? {
+        guard let limit, let usage else { return nil }
+        let cache = field(version == .v1 ? "total_inactive_file" : "inactive_file", of: "memory.stat") ?? 0
+        return max(.zero, limit - max(.zero, usage - .bytes(cache)))
+    }
+
+    /// A line `name 1234` of a file.
+    func field(_ name: String, of file: String) -> Int? {
+        guard let text = KernelText.read("\(directory)/\(file)") else { return nil }
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if words.count == 2, words[0] == name { return Int(words[1]) }
+        }
+        return nil
+    }
+
+    /// A file that holds one number. "max", and version 1's number near 2^63, are none.
+    private func number(_ file: String) -> ByteCount? {
+        guard let text = KernelText.read("\(directory)/\(file)"),
+            let number = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)), number < 1 << 60
+        else { return nil }
+        return .bytes(number)
+    }
+
+    // MARK: Writing
+
+    /// Sets the limit, for memory and for memory with swap, so that nothing is swapped out.
+    ///
+    /// - Throws: what the kernel says.
+    func setLimit(_ limit: ByteCount) throws {
+        try write("\(limit.bytes)", to: version == .v1 ? "memory.limit_in_bytes" : "memory.max")
+        // Kernels without swap accounting have no such file, and then there is no swap to forbid.
+        switch version {
+        case .v1: try? write("\(limit.bytes)", to: "memory.memsw.limit_in_bytes")
+        case .v2: try? write("0", to: "memory.swap.max")
+        }
+    }
+
+    /// Moves a process into the cgroup. What it has used until then stays where it was counted.
+    ///
+    /// - Throws: what the kernel says.
+    func add(process: Int32) throws { try write("\(process)", to: "cgroup.procs") }
+
+    /// The processes in it.
+    var processes: [Int32] {
+        (KernelText.read("\(directory)/cgroup.procs") ?? "").split(separator: "\n").compactMap { Int32($0) }
+    }
+
+    /// - Throws: ``KernelRefusal``.
+    func write(_ text: String, to file: String) throws(KernelRefusal) {
+        try KernelText.write(text, to: "\(directory)/\(file)")
+    }
+}
