@@ -109,6 +109,7 @@ let package = Package(
         .testTarget(
             name: "PressuresimTests",
             dependencies: ["pressuresim", "PressureKit"],
+            exclude: ["Fixtures"],  // read from where they are
             swiftSettings: settings
         ),
     ],
