@@ -162,3 +162,19 @@ uint32_t pk_thread_id(void) {
     if (id == 0) id = (uint32_t)syscall(SYS_gettid);
     return id;
 }
+
+// Pressure signals.
+
+int pk_open_write(const char *path) { return open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int pk_open_trigger(const char *path) { return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int pk_open_wait(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count) {
+    ssize_t written;
+    do {
+        written = write(descriptor, bytes, count);
+    } while (written < 0 && errno == EINTR);
+    return written;
+}

@@ -106,4 +106,18 @@ size_t pk_crc32_fold(uint32_t *crc, const void *bytes, size_t count);
 /// The kernel's id of the calling thread, which is never 0. One system call for each thread.
 uint32_t pk_thread_id(void);
 
+// Pressure signals. `open` is variadic; O_NONBLOCK so that a FIFO without a partner does not stop the caller.
+
+/// `open(2)` with O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY.
+int pk_open_write(const char *path);
+
+/// `open(2)` with O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY: how the kernel wants a pressure trigger opened.
+int pk_open_trigger(const char *path);
+
+/// `open(2)` with O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY.
+int pk_open_wait(const char *path);
+
+/// `write(2)`, again after EINTR.
+int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count);
+
 #endif
