@@ -31,7 +31,10 @@ struct MemoryGroup: Hashable, Sendable {
 
     /// How often it ran into its limit.
     var hits: Int? {
-        version == .v1 ? number("memory.failcnt")?.bytes : field("max", of: "memory.events")
+        guard version == .v1 else { return field("max", of: "memory.events") }
+        guard let hits = number("memory.failcnt")?.bytes else { return nil }
+        // Of two equal limits, memory's and memory's with swap, the second one is run into first.
+        return hits + (number("memory.memsw.failcnt")?.bytes ?? 0)
     }
 
     /// How many of its processes the kernel has killed for memory.

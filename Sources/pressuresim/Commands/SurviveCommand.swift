@@ -49,6 +49,9 @@ struct SurviveCommand: AsyncParsableCommand {
     @Flag(help: "Only the process with PressureKit.")
     var with = false
 
+    @Flag(help: "Tell on standard error what the library does, as it does it.")
+    var trace = false
+
     @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
     var json: String?
 
@@ -79,7 +82,7 @@ struct SurviveCommand: AsyncParsableCommand {
                 let version = groupVersion.flatMap(MemoryHierarchy.Version.init)
             {
                 let group = MemoryGroup(directory: group, version: version)
-                return try await SurvivalChild(plan: plan, mode: child).run(in: group)
+                return try await SurvivalChild(plan: plan, mode: child, trace: trace).run(in: group)
             }
             try await drive()
         } catch let error as EnvironmentRefusal {
@@ -93,7 +96,7 @@ struct SurviveCommand: AsyncParsableCommand {
 
     private func drive() async throws {
         let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
-        let survival = Survival(plan: plan, progress: progress)
+        let survival = Survival(plan: plan, progress: progress, trace: trace)
         let modes = SurvivalMode.allCases.filter { $0 == .with ? with || !without : without || !with }
         progress.start { nil }
         defer { progress.stop() }

@@ -24,7 +24,9 @@ struct WatchCommand: AsyncParsableCommand {
     )
     var duration: Duration?
 
-    @Option(help: ArgumentHelp("Write what was last seen as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write what was last seen as JSON to this file; - is standard output.", valueName: "path")
+    )
     var json: String?
 
     func run() async throws {

@@ -6,6 +6,8 @@ import PressureKit
 struct Survival: Sendable {
     var plan: SurvivalPlan
     var progress: Progress = .quiet
+    /// Whether the processes tell on standard error what the library does, as it does it.
+    var trace = false
     /// The tool itself.
     var tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
@@ -52,9 +54,11 @@ struct Survival: Sendable {
         let output = Pipe()
         let errors = Pipe()
         process.standardOutput = output
-        process.standardError = errors
+        process.standardError = trace ? FileHandle.standardError : errors
         let start = SystemClock().now()
         try process.run()
+        // If it was not handed on, nobody else will close it.
+        if trace { try? errors.fileHandleForWriting.close() }
         let complaint = Lock("")
         let heard = DispatchGroup()
         DispatchQueue.global().async(group: heard) {
@@ -84,6 +88,7 @@ struct Survival: Sendable {
             "\(group.version.rawValue)", "--limit", "\(plan.limit.bytes)B", "--times", "\(plan.times)", "--rate",
             "\(plan.rate / 1e6)MB/s", "--value-size", "\(plan.valueSize.bytes)B",
         ]
+        if trace { arguments.append("--trace") }
         if let directory = plan.spillDirectory { arguments += ["--spill-directory", directory] }
         return arguments
     }

@@ -32,6 +32,8 @@ struct SurvivalLibraryPart: Hashable, Sendable, Codable {
 struct SurvivalChild: Sendable {
     var plan: SurvivalPlan
     var mode: SurvivalMode
+    /// Whether to tell on standard error what the library does, as it does it.
+    var trace = false
 
     /// Moves this process into the cgroup and does the work. Suspends until it is done, if the kernel lets it.
     func run(in group: MemoryGroup) async throws {
@@ -49,16 +51,11 @@ struct SurvivalChild: Sendable {
         var configuration = PressureConfiguration()
         configuration.spillDirectory = plan.spillDirectory
         configuration.bypassesPageCache = true
-        let simulated = SimulatedSource(name: "stand-in")
-        configuration.sources = [.simulated(simulated)]
-        try WorkerThread.spawn("stand-in") {
-            while true {
-                if let limit = group.limit, let available = group.available {
-                    simulated.set(available: available, of: limit)
-                }
-                Pause.sleep(.milliseconds(5))
+        configuration.sources = [
+            PressureSource(name: "cgroups") { (context: SignalContext) throws(PressureError) in
+                [try CgroupSource(context: context)]
             }
-        }
+        ]
         let manager = try PressureManager(configuration: configuration)
         let controller = PressureController("survival")
         try manager.root.addChild(controller)
@@ -66,7 +63,14 @@ struct SurvivalChild: Sendable {
         let store = KitStore(controller) { values.make($0) }
         let library = Lock(SurvivalLibraryPart())
         let events = manager.events
-        let watcher = Task { for await event in events { library.withLock { $0.note(event) } } }
+        let trace = trace
+        let start = SystemClock().now()
+        let watcher = Task {
+            for await event in events {
+                library.withLock { $0.note(event) }
+                if trace { Self.trace(event, after: SystemClock().now() - start) }
+            }
+        }
         let monitor = Task { try await manager.run() }
         try await work(SurvivalLoad(plan: plan, store: store, values: values)) {
             let snapshot = manager.snapshot()
@@ -93,6 +97,19 @@ struct SurvivalChild: Sendable {
         }
         let seconds = (clock.now() - start).seconds
         Self.tell(SurvivalNews(seconds: seconds, tally: load.tally, library: library(), isFinal: true))
+    }
+
+    private static func trace(_ event: PressureEvent, after time: Duration) {
+        let what =
+            switch event {
+            case .levelChanged(let cause): "\(cause)"
+            case .memoryWarning(let warning): "\(warning.level), \(warning.bytesWanted.map { "\($0)" } ?? "all") wanted"
+            case .reliefFinished(let report): "\(report); \(report.phases)"
+            case .restoreFinished: "restored"
+            case .failure(let error): "\(error)"
+            }
+        let line = "\(Quantities.fixed(time.seconds * 1000, 1)) ms  \(what)\n"
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
     private static func tell(_ news: SurvivalNews) {

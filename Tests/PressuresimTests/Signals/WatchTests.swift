@@ -26,7 +26,11 @@ import Testing
                     reading(.memoryInfo, "/proc/meminfo", .headroom(host)),
                     reading(.cgroup, group, .headroom(left)),
                     reading(.stall, "\(group)/memory.pressure", .stall(stall)),
-                    reading(.events, "\(group)/memory.events", .events(EventCounters(high: 0, max: 3, oom: 0, oomKill: 0))),
+                    reading(
+                        .events,
+                        "\(group)/memory.events",
+                        .events(EventCounters(high: 0, max: 3, oom: 0, oomKill: 0))
+                    ),
                 ],
                 at: now
             )
@@ -70,7 +74,7 @@ import Testing
     @Test func theLineOfAPipe() {
         #expect(
             Self.frame.line
-                == "12.3 s  warning, score 0.41, 40.0 MiB of 256.0 MiB left; cgroup /sys/fs/cgroup/app says warning"
+                == "12.3 s  warning, score 0.41, 40.0 MiB of 256.0 MiB left; cgroup /sys/fs/cgroup/app says normal"
         )
         var empty = Self.frame
         empty.votes = []
