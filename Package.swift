@@ -112,6 +112,11 @@ let package = Package(
             exclude: ["Fixtures"],  // read from where they are
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "RealPressureTests",
+            dependencies: ["pressuresim", "PressureKit"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -7,9 +7,8 @@ struct Pressuresim: AsyncParsableCommand {
         commandName: "pressuresim",
         abstract: "Plays memory-pressure scenarios against PressureKit and measures eviction and restore latency.",
         subcommands: [
-            RunCommand.self, BenchCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self,
-            HogCommand.self,
-            SurviveCommand.self,
+            RunCommand.self, BenchCommand.self, DoctorCommand.self, WatchCommand.self, RecordCommand.self,
+            ReplayCommand.self, HogCommand.self, SurviveCommand.self,
         ]
     )
 

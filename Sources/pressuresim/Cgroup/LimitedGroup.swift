@@ -18,21 +18,21 @@ final class LimitedGroup: Sendable {
     ///
     /// - Throws: ``EnvironmentRefusal`` that says what is missing.
     convenience init(limit: ByteCount) throws(EnvironmentRefusal) {
-        let mounts = KernelText.read("/proc/self/mountinfo") ?? ""
-        let membership = KernelText.read("/proc/self/cgroup") ?? ""
-        guard let hierarchy = MemoryHierarchy(mounts: mounts, membership: membership) else {
+        let ancestry = MemoryGroup.ancestry()
+        guard let own = ancestry.first, let top = ancestry.last else {
             throw EnvironmentRefusal(
-                message:
-                    "No cgroup memory controller is mounted here. Mount one, or run on a host or in a container that has."
+                message: """
+                    No cgroup memory controller is mounted here. Run on a host, or in a container, that has one at \
+                    /sys/fs/cgroup.
+                    """
             )
         }
-        let visible = FileManager.default.fileExists(atPath: hierarchy.directory + "/cgroup.procs")
-        let parent = hierarchy.version == .v1 && visible ? hierarchy.directory : hierarchy.mountPoint
-        try self.init(limit: limit, parent: parent, version: hierarchy.version)
+        let parent = own.version == .v1 ? own : top
+        try self.init(limit: limit, parent: parent.directory, version: parent.version)
     }
 
     /// Makes the cgroup below a directory.
-    init(limit: ByteCount, parent: String, version: MemoryHierarchy.Version) throws(EnvironmentRefusal) {
+    init(limit: ByteCount, parent: String, version: MemoryGroup.Version) throws(EnvironmentRefusal) {
         Self.sweep(parent)
         name = "\(Self.prefix)\(getpid())-\(Self.number())"
         group = MemoryGroup(directory: "\(parent)/\(name)", version: version)

@@ -2,21 +2,29 @@ import Foundation
 import PressureKit
 
 /// A directory of the memory controller: what one cgroup may use, uses, and has suffered.
+///
+/// Read by the tool itself: the witness for what the library says.
 struct MemoryGroup: Hashable, Sendable {
-    let directory: String
-    let version: MemoryHierarchy.Version
-
-    /// The cgroup that this process is in; `nil` where no memory controller is mounted.
-    static func current() -> MemoryGroup? {
-        let mounts = KernelText.read("/proc/self/mountinfo") ?? ""
-        let membership = KernelText.read("/proc/self/cgroup") ?? ""
-        guard let hierarchy = MemoryHierarchy(mounts: mounts, membership: membership) else { return nil }
-        // Where the path is not what it is called from here, the mount itself is the best that can be seen.
-        let own = MemoryGroup(directory: hierarchy.directory, version: hierarchy.version)
-        return own.exists ? own : MemoryGroup(directory: hierarchy.mountPoint, version: hierarchy.version)
+    /// Which files a cgroup has.
+    enum Version: Int, Hashable, Sendable {
+        case v1 = 1
+        case v2
     }
 
-    private var exists: Bool { FileManager.default.fileExists(atPath: directory + "/cgroup.procs") }
+    let directory: String
+    let version: Version
+
+    /// The cgroup that this process is in, and those above it, as far as they can be seen; the last one is where the
+    /// hierarchy is mounted. Version 1 goes first: where its memory controller is mounted, it is the one that counts.
+    static func ancestry() -> [MemoryGroup] {
+        guard let mounts = KernelText.read("/proc/self/mountinfo"), let groups = KernelText.read("/proc/self/cgroup")
+        else { return [] }
+        let layout = CgroupLayout(CgroupMembership(parsing: groups.utf8), mounts: CgroupMount.parse(mounts.utf8)) {
+            FileManager.default.fileExists(atPath: $0)
+        }
+        let legacy = layout.memory.map { MemoryGroup(directory: $0, version: .v1) }
+        return legacy.isEmpty ? layout.unified.map { MemoryGroup(directory: $0, version: .v2) } : legacy
+    }
 
     // MARK: Reading
 

@@ -79,7 +79,7 @@ struct SurviveCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             if let child = child.flatMap(SurvivalMode.init), let group,
-                let version = groupVersion.flatMap(MemoryHierarchy.Version.init)
+                let version = groupVersion.flatMap(MemoryGroup.Version.init)
             {
                 let group = MemoryGroup(directory: group, version: version)
                 return try await SurvivalChild(plan: plan, mode: child, trace: trace).run(in: group)

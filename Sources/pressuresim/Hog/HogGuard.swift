@@ -54,6 +54,10 @@ extension MemoryRoom {
         if let available = ProcessMemory.available, let total = ProcessMemory.total {
             rooms.append(.host(available: available, total: total))
         }
+        for group in MemoryGroup.ancestry() {
+            guard let limit = group.limit, let available = group.available else { continue }
+            rooms.append(.cgroup(group.directory, available: available, limit: limit))
+        }
         return rooms
     }
 }

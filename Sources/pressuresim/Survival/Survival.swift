@@ -8,6 +8,8 @@ struct Survival: Sendable {
     var progress: Progress = .quiet
     /// Whether the processes tell on standard error what the library does, as it does it.
     var trace = false
+    /// A program that runs in the same cgroup meanwhile, with its arguments; none if empty.
+    var neighbour: [String] = []
     /// The tool itself.
     var tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
@@ -48,6 +50,8 @@ struct Survival: Sendable {
         progress.begin("\(mode.rawValue) PressureKit")
         let limited = try LimitedGroup(limit: plan.limit)
         defer { limited.remove() }
+        let neighbour = neighbour.isEmpty ? nil : try limited.start(neighbour)
+        defer { neighbour?.terminate() }
         let process = Process()
         process.executableURL = tool
         process.arguments = arguments(mode, limited.group)

@@ -7,7 +7,7 @@ import Testing
 /// On trees of plain files that say what the kernel's say.
 @Suite struct MemoryGroupTests {
     private func with<Result>(
-        _ version: MemoryHierarchy.Version,
+        _ version: MemoryGroup.Version,
         _ files: [String: String],
         _ body: (MemoryGroup) throws -> Result
     ) async throws -> Result {
