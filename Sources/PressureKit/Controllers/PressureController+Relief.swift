@@ -43,12 +43,12 @@ extension CacheEntry {
         case .unloaded, .spilled: return unsafe wasSpared(slot, hits: word.hits / 2)
         case .retired: return
         case .loading, .restoring, .mutating, .releasing:
-            return storage.appendSkip(self, .busy, footprint: footprint)
+            return storage.skip(self, .busy, footprint: footprint)
         case .resident: break
         }
         guard footprint > 0 else { return }
-        guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
-        guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
+        guard word.pins == 0 else { return storage.skip(self, .pinned, footprint: footprint) }
+        guard !word.isCopying else { return storage.skip(self, .busy, footprint: footprint) }
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
@@ -60,10 +60,11 @@ extension CacheEntry {
                 loadTime: statistics.loadTime,
                 restoreTime: .nanoseconds(Int64(restoreCost)),
                 byteCount: plainBytes,
-                canSpill: canSpill
+                canSpill: canSpill,
+                compression: storage.compression
             )
         guard canSpill || way != .spill else {
-            return storage.appendSkip(self, .spillSuspended, footprint: footprint)
+            return storage.skip(self, .spillSuspended, footprint: footprint)
         }
         let candidate = Candidate(
             footprint: footprint,
@@ -76,8 +77,8 @@ extension CacheEntry {
             hasRefaulted: word.isMarkedEvicted,
             restoreCost: restoreCost,
             reloadCost: statistics.reloadCost,
-            writeCost: way == .spill ? statistics.writeCost(byteCount: plainBytes) : 0
+            writeCost: way.needsCopy ? statistics.writeCost(byteCount: plainBytes) : 0
         )
-        unsafe storage.append(candidate, entry: self, slot: slot, plainBytes: plainBytes)
+        unsafe storage.append(candidate, entry: self, slot: slot)
     }
 }
