@@ -1,4 +1,5 @@
 import Foundation
+import PressureKit
 import Testing
 
 @testable import pressuresim

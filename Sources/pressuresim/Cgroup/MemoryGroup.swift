@@ -57,12 +57,17 @@ struct MemoryGroup: Hashable, Sendable {
 
     /// A line `name 1234` of a file.
     func field(_ name: String, of file: String) -> Int? {
-        guard let text = KernelText.read("\(directory)/\(file)") else { return nil }
-        for line in text.split(separator: "\n") {
+        fields(of: file)[name]
+    }
+
+    /// All lines `name 1234` of a file.
+    func fields(of file: String) -> [String: Int] {
+        var fields: [String: Int] = [:]
+        for line in (KernelText.read("\(directory)/\(file)") ?? "").split(separator: "\n") {
             let words = line.split(separator: " ")
-            if words.count == 2, words[0] == name { return Int(words[1]) }
+            if words.count == 2, let number = Int(words[1]) { fields[String(words[0])] = number }
         }
-        return nil
+        return fields
     }
 
     /// A file that holds one number. "max", and version 1's number near 2^63, are none.

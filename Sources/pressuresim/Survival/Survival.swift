@@ -28,6 +28,8 @@ struct Survival: Sendable {
         var seconds: Double
         /// The most its cgroup used.
         var peak: ByteCount?
+        /// What filled the cgroup when it was fullest.
+        var fullest: SurvivalWitness.Sight
         /// How often the cgroup ran into its limit.
         var hits: Int?
         /// How many processes the kernel killed in the cgroup.
@@ -59,6 +61,7 @@ struct Survival: Sendable {
         let errors = Pipe()
         process.standardOutput = output
         process.standardError = trace ? FileHandle.standardError : errors
+        let witness = try SurvivalWitness(limited.group)
         let start = SystemClock().now()
         try process.run()
         // If it was not handed on, nobody else will close it.
@@ -81,6 +84,7 @@ struct Survival: Sendable {
             signal: isExit ? nil : process.terminationStatus,
             seconds: (SystemClock().now() - start).seconds,
             peak: limited.group.peak,
+            fullest: witness.end(),
             hits: limited.group.hits,
             kills: limited.group.kills
         )

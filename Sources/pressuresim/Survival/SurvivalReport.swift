@@ -48,8 +48,14 @@ struct SurvivalReport {
 
     private func details(_ outcome: Survival.Outcome) -> [String] {
         var lines: [String] = []
-        if let peak = outcome.peak, let hits = outcome.hits {
-            lines.append("the cgroup used \(peak) at most and ran into its limit \(Quantities.count(hits, "time"))")
+        if let peak = outcome.peak {
+            let sight = outcome.fullest
+            let parts = [
+                (sight.anonymousBytes, "of the program's"), (sight.cacheBytes, "page cache"),
+                (sight.dirtyBytes, "of that unwritten"), (sight.otherBytes, "of the kernel's"),
+            ]
+            let text = parts.map { "\(ByteCount.bytes($0)) \($1)" }.joined(separator: ", ")
+            lines.append("the cgroup used \(peak) at most; seen at its fullest: \(text)")
         }
         if let tally = outcome.news?.tally {
             lines.append("\(Quantities.count(tally.verified, "random read")) verified while loading")
@@ -80,6 +86,7 @@ struct SurvivalJSON: Encodable {
         var loadedBytes: Int
         var peakBytes: Int?
         var limitHits: Int?
+        var fullest: SurvivalWitness.Sight
         var news: SurvivalNews?
     }
 
@@ -110,6 +117,7 @@ struct SurvivalJSON: Encodable {
                 loadedBytes: (outcome.news?.tally.loaded ?? 0) * plan.valueSize.bytes,
                 peakBytes: outcome.peak?.bytes,
                 limitHits: outcome.hits,
+                fullest: outcome.fullest,
                 news: outcome.news
             )
         }
