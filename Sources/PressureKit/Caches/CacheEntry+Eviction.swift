@@ -55,11 +55,11 @@ extension CacheEntry {
             }
             wasDropped = ended.after.phase == .unloaded
             unsafe wake(slot, after: ended.before)
-            controller?.delegate?.resourceWillEvict(resource)
+            controller?.tell(.willEvict, resource)
         }
         if wasDropped { unsafe didDrop(slot) }
         statistics.evictions.wrappingAdd(1, ordering: .relaxed)
-        controller?.delegate?.resourceDidEvict(resource)
+        controller?.tell(.didEvict, resource)
         return footprint
     }
 

@@ -21,8 +21,11 @@ package class CacheEntry: @unchecked Sendable {
     private let room = Atomic<Int>(1)
     /// Measured times and counts.
     package let statistics = CacheStatistics()
+    /// What it is to the tree of controllers.
+    let traits: CacheTraits
 
-    init(name: String, hasLoader: Bool, controller: PressureController?) {
+    init(name: String, hasLoader: Bool, controller: PressureController?, supported: Disposition = .all) {
+        traits = CacheTraits(supported: supported)
         self.name = name
         self.hasLoader = hasLoader
         self.controller = controller
@@ -89,6 +92,9 @@ package class CacheEntry: @unchecked Sendable {
 
     /// The bytes that releasing the value gives back, or gave back; of a cache with many, those of all in memory.
     package var footprint: Int { preconditionFailure("a subclass answers this") }
+
+    /// The bytes of values in memory. Allocates nothing.
+    var residentByteCount: Int { preconditionFailure("a subclass answers this") }
 
     /// How many accesses and leases hold values.
     package var pins: Int { preconditionFailure("a subclass answers this") }

@@ -22,7 +22,7 @@ extension KeyedEntry {
     private func evict(_ slot: Slot<Value>) -> Bool {
         let word = unsafe slot.header.pointee.state
         let engine = controller?.context?.engine
-        let way: Candidate.Way =
+        let freely: Candidate.Way =
             word.isClean
             ? .release
             : .forDirty(
@@ -32,7 +32,10 @@ extension KeyedEntry {
                 byteCount: unsafe plainByteCount(slot.base),
                 canSpill: engine?.canSpill ?? false
             )
+        let canSpill = engine?.canSpill ?? false
+        let way = traits.current.way(for: word, canSpill: canSpill, compression: .none, freely: freely)
         switch way {
+        case nil: return false
         case .release: break
         case .drop: return unsafe release(slot.base, dropping: true) != nil
         case .spill, .compress:

@@ -20,12 +20,13 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     init(
         name: String,
         controller: PressureController?,
+        supported: Disposition = .all,
         limit: ByteCount?,
         loader: (@Sendable (Key) throws -> Value)?
     ) {
         self.loader = loader
         self.limit = limit?.bytes
-        super.init(name: name, hasLoader: loader != nil, controller: controller)
+        super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
     }
 
     deinit {
@@ -155,6 +156,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     }
 
     override var footprint: Int { residentBytes.load(ordering: .relaxed) }
+
+    override var residentByteCount: Int { footprint }
 
     override var pins: Int { words.reduce(0) { $0 + $1.pins } }
 

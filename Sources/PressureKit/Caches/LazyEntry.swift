@@ -15,11 +15,12 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     init(
         name: String,
         controller: PressureController?,
+        supported: Disposition = .all,
         loader: (@Sendable () throws -> Value)?
     ) {
         self.loader = loader
         unsafe current = Atomic(Slot<Value>.allocate().base)
-        super.init(name: name, hasLoader: loader != nil, controller: controller)
+        super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
     }
 
     deinit {
@@ -95,6 +96,8 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     override var residency: Residency { state.residency }
 
     override var footprint: Int { unsafe slot.header.pointee.footprint.load(ordering: .relaxed) }
+
+    override var residentByteCount: Int { state.isResident ? footprint : 0 }
 
     override var pins: Int { state.pins }
 

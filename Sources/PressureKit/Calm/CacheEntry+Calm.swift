@@ -19,7 +19,8 @@ extension CacheEntry {
                 guard footprint > 0 else { return }
                 let isFree = unsafe word.isClean || way(slot, word) == .drop
                 work.count(footprint, isClean: isFree)
-                guard !isFree, !word.isCopying else { return }
+                // One that may not go to the disk is not copied there either.
+                guard !isFree, !word.isCopying, traits.current.allows(.spill) else { return }
                 if line.isBehind(word.stamp), canSpill {
                     unsafe work.append(self, slot, .copy)
                 } else {

@@ -6,6 +6,7 @@ extension PressureController {
             // By index: in a debug build an array's iterator allocates.
             for index in 0..<state.entries.count { body(state.entries[index]) }
             for index in 0..<state.children.count { state.children[index].forEachEntry(body) }
+            state.presented?.forEachEntry(body)
         }
     }
 }

@@ -27,6 +27,10 @@ public struct EvictionReport: Sendable {
         case notCompressible
         /// It was to go, but the deadline had passed.
         case deadline
+        /// Its controller's delegate did not want it evicted now (`shouldEvict`).
+        case vetoed
+        /// The dispositions that it, its controller and the manager support leave it no way out of memory.
+        case unsupported
     }
 
     /// The values of one cache that left memory in one way: one value of a ``LazyCache``, many of a ``KeyedCache``.
@@ -123,6 +127,8 @@ public struct EvictionReport: Sendable {
     public var failures: [PressureError] = []
     /// Values of caches that were registered while the relief ran, and are in no list.
     public var unlisted = 0
+    /// Whose hooks took longer than a relief waits for them. It went on without their answers.
+    public var unheard: [UnheardListener] = []
 
     package init(cause: PressureCause) { self.cause = cause }
 

@@ -9,6 +9,8 @@ final class ManagerContext: Sendable {
     let clock: any MonotonicClock
     let logger: Logger
     let events = EventHub()
+    let scene: ManagerScene
+    let listener: Listener
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
     private let calmWorker = Lock<CalmWorker?>(nil)
@@ -26,7 +28,15 @@ final class ManagerContext: Sendable {
         set { calmWorker.withLock { $0 = newValue } }
     }
 
-    init(engine: ReliefEngine, clock: any MonotonicClock, logger: Logger) {
+    /// - Throws: ``PressureError`` with `threadUnavailable`.
+    init(
+        engine: ReliefEngine,
+        clock: any MonotonicClock,
+        logger: Logger,
+        dispositions: Disposition = .all
+    ) throws(PressureError) {
+        scene = ManagerScene(dispositions: dispositions)
+        listener = try Listener(clock: clock)
         self.engine = engine
         self.clock = clock
         self.logger = logger

@@ -46,6 +46,9 @@ public struct PressureConfiguration: Sendable {
     /// In which order values leave memory.
     public var evictionOrder = EvictionOrder.costAware
 
+    /// What may become of values when memory is short, whatever their caches and controllers support.
+    public var supportedDispositions = Disposition.all
+
     /// Writes go to the disk and out of the page cache at once. Needed where a cgroup limit counts the page cache.
     public var bypassesPageCache = false
 
@@ -85,6 +88,10 @@ public struct PressureConfiguration: Sendable {
             "compressedTier has a negative limit (\(compressedTier.limit)); use .never for none."
         )
         try check(copyAheadRate > .zero, "copyAheadRate is \(copyAheadRate); it must be more than zero.")
+        try check(
+            !supportedDispositions.isEmpty,
+            "supportedDispositions is empty; it needs at least one of keep, compress, spill and drop."
+        )
         try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
     }
 

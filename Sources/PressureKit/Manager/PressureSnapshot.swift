@@ -145,7 +145,7 @@ extension CacheEntry {
 extension PressureController {
     /// This controller and all below it, for a snapshot.
     func describe(into controllers: inout [PressureSnapshot.Controller]) {
-        let (entries, isVisible, children) = state.withLock { ($0.entries, $0.isVisible, $0.children) }
+        let (entries, isVisible, children) = state.withLock { ($0.entries, $0.isSeen, $0.below) }
         let caches = entries.map { entry in
             PressureSnapshot.Cache(
                 path: entry.path,
