@@ -6,14 +6,17 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -196,3 +199,34 @@ int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count) {
     } while (written < 0 && errno == EINTR);
     return written;
 }
+
+int pk_connect_unix(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -1;
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof(address)) == 0) return descriptor;
+    int reason = errno;
+    close(descriptor);
+    errno = reason;
+    return -1;
+}
+
+int64_t pk_send_bytes(int descriptor, const void *bytes, size_t count) {
+    return send(descriptor, bytes, count, MSG_NOSIGNAL);
+}
+
+int pk_kind_of_path(const char *path) {
+    struct stat information;
+    if (stat(path, &information) != 0) return -1;
+    if (S_ISREG(information.st_mode)) return 0;
+    if (S_ISFIFO(information.st_mode)) return 1;
+    if (S_ISSOCK(information.st_mode)) return 2;
+    return 3;
+}
+
+int pk_fork(void) { return fork(); }

@@ -133,6 +133,18 @@ int pk_open_trigger(const char *path);
 /// `open(2)` with O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY.
 int pk_open_wait(const char *path);
 
+/// `connect(2)` of a new stream socket, AF_UNIX, SOCK_CLOEXEC | SOCK_NONBLOCK. The address is a cast Swift cannot make.
+int pk_connect_unix(const char *path);
+
+/// `send(2)` with MSG_NOSIGNAL: a partner that is gone must not end the process by SIGPIPE.
+int64_t pk_send_bytes(int descriptor, const void *bytes, size_t count);
+
+/// What `stat(2)` finds: 0 a regular file, 1 a FIFO, 2 a socket, 3 anything else; -1 nothing. The macros do not import.
+int pk_kind_of_path(const char *path);
+
+/// `fork(2)`, which Swift declares unavailable; for tests of what a child finds.
+int pk_fork(void);
+
 /// `write(2)`, again after EINTR.
 int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count);
 

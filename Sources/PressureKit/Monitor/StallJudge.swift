@@ -27,6 +27,8 @@ struct StallJudge: Sendable {
     /// The base to come.
     private var next: Mark?
     private var heldUntil: MonotonicInstant?
+    /// The total when the vote was last confirmed.
+    private var accepted: Int?
 
     init(thresholds: StallThresholds) { self.thresholds = thresholds }
 
@@ -40,7 +42,7 @@ struct StallJudge: Sendable {
             (reading.totals.full ?? 0) >= (base.totals.full ?? 0)
         else {
             // The first look, or another cgroup of the same name.
-            (self.base, self.next, vote, proof, heldUntil) = (mark, mark, .normal, nil, nil)
+            (self.base, self.next, vote, proof, heldUntil, accepted) = (mark, mark, .normal, nil, nil, nil)
             return
         }
         judge(reading, since: base, headroom: headroom, at: now)
@@ -76,11 +78,15 @@ struct StallJudge: Sendable {
                 (seen, found) = (.warning, Proof(stalled: some, within: span, threshold: warning))
             }
         }
-        if seen >= vote, let found {
-            (vote, proof, heldUntil) = (seen, found, now + thresholds.window)
+        // The same waiting does not count twice.
+        let isNew = seen > vote || accepted.map { reading.totals.some > $0 } ?? true
+        if seen >= vote, isNew, let found {
+            (vote, proof, heldUntil, accepted) = (seen, found, now + thresholds.window, reading.totals.some)
         } else if !isOurs || heldUntil.map({ now >= $0 }) ?? true {
-            (vote, proof) = (seen, found)
-            heldUntil = found == nil ? nil : now + thresholds.window
+            let isStill = found != nil && isNew
+            (vote, proof) = isStill ? (seen, found) : (.normal, nil)
+            heldUntil = isStill ? now + thresholds.window : nil
+            if isStill { accepted = reading.totals.some }
         }
     }
 

@@ -30,19 +30,56 @@ public struct PressureSource: Sendable {
         [try MemoryInfoSource(path: context.path(MemoryInfoSource.path))]
     }
 
-    /// Everything that exists here, and the default: the host's memory, the limits of all visible cgroups, waiting for
-    /// memory, the events of cgroups, and what the service manager watches.
+    /// What is left of the limits of all cgroups that the process is in and can see, version 2 and version 1.
+    public static let cgroups = PressureSource(name: "cgroups") { (context: SignalContext) throws(PressureError) in
+        [try CgroupSource(context: context)]
+    }
+
+    /// How often those cgroups have met their limits, version 2 only.
+    public static let cgroupEvents = PressureSource(name: "memory.events") {
+        (context: SignalContext) throws(PressureError) in
+        [try CgroupEventsSource(context: context)]
+    }
+
+    /// How long tasks have waited for memory, in the process's own cgroup, above it, and on the machine (PSI).
+    public static let stalls = PressureSource(name: "stalls") { (context: SignalContext) throws(PressureError) in
+        [try StallSource(context: context)]
+    }
+
+    /// What the service manager has watched for the process: systemd's `MEMORY_PRESSURE_WATCH`.
+    public static let service = PressureSource(name: ServiceWatch.watchVariable) {
+        (context: SignalContext) throws(PressureError) in
+        [try ServiceSource(ServiceWatch(context.environment ?? ProcessEnvironment.variables))]
+    }
+
+    /// The process's own memory against a limit of the app's: for a process that is to leave room for others.
+    public static func footprint(limit: ByteCount) -> PressureSource {
+        PressureSource(name: "own footprint") { (context: SignalContext) throws(PressureError) in
+            [try FootprintSource(limit: limit, context: context)]
+        }
+    }
+
+    /// Everything that exists here, and the default: ``memoryInfo``, ``cgroups``, ``cgroupEvents``, ``stalls`` and
+    /// ``service``.
     ///
-    /// What does not exist is left out, and ``PressureSnapshot/signals`` says why.
+    /// What does not exist is left out, and ``PressureSnapshot/signals`` says why. Where the service manager has turned
+    /// memory pressure off (`MEMORY_PRESSURE_WATCH=/dev/null`), stalls are left out as well; limits still bind, so
+    /// headroom is still watched.
     public static let automatic = PressureSource(name: "automatic") { (context: SignalContext) throws(PressureError) in
+        let choices: [(PressureSource, PressureCause.Origin)] = [
+            (.memoryInfo, .memoryInfo), (.cgroups, .cgroup), (.cgroupEvents, .events), (.stalls, .stall),
+            (.service, .service),
+        ]
+        let isOff = ServiceWatch(context.environment ?? ProcessEnvironment.variables) == .off
         var opened: [any SignalSource] = []
         var failure: PressureError?
-        for source in [PressureSource.memoryInfo] {
+        for (source, origin) in choices {
             do throws(PressureError) {
+                if isOff, origin == .stall { throw .turnedOff }
                 opened += try source.open(in: context)
             } catch {
                 failure = failure ?? error
-                opened.append(MissingSource(name: source.name, error: error))
+                opened.append(MissingSource(name: source.name, origin: origin, error: error))
             }
         }
         if let failure, opened.allSatisfy({ $0 is MissingSource }) { throw failure }
@@ -60,5 +97,14 @@ public struct PressureSource: Sendable {
     ///   message says why and what to do.
     package func open(in context: SignalContext = .init()) throws(PressureError) -> [any SignalSource] {
         try make(context)
+    }
+}
+
+extension PressureError {
+    fileprivate static var turnedOff: PressureError {
+        PressureError(
+            code: .signalUnavailable,
+            message: "The service manager has turned it off (\(ServiceWatch.watchVariable)=/dev/null)."
+        )
     }
 }

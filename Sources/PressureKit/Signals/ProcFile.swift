@@ -10,7 +10,8 @@ final class ProcFile: Sendable {
 
     private static let longest = 4 << 20
 
-    private let descriptor: CInt
+    /// For waiting only; reading it re-arms the files that ring.
+    let descriptor: CInt
 
     /// Opens a file for reading; the descriptor is not inherited by child processes.
     ///
@@ -41,6 +42,13 @@ final class ProcFile: Sendable {
         }
         guard count >= 0 else { return nil }
         return body(buffer.span.extracting(first: count))
+    }
+
+    /// The error number of a read from the beginning, 0 when it works.
+    func fault() -> CInt {
+        var byte: UInt8 = 0
+        let count = unsafe pread(descriptor, &byte, 1, 0)  // one byte of room
+        return count < 0 ? errno : 0
     }
 
     /// A number that is another one when the text is, but for one case in 2⁶⁴ (FNV-1a). Allocates nothing.

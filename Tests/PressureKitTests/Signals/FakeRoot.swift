@@ -49,14 +49,23 @@ final class FakeRoot {
     }
 
     /// Makes a cgroup of version 2.
-    func makeUnified(_ cgroup: String, current: Int, max: String, high: String = "max", inactive: Int = 0) throws {
+    func makeUnified(
+        _ cgroup: String,
+        current: Int,
+        max: String,
+        high: String = "max",
+        inactive: Int = 0,
+        active: Int = 0
+    )
+        throws
+    {
         let directory = "/sys/fs/cgroup" + cgroup
         try write(directory + "/memory.current", "\(current)\n")
         try write(directory + "/memory.max", max + "\n")
         try write(directory + "/memory.high", high + "\n")
         try write(
             directory + "/memory.stat",
-            "anon 1\nfile 2\ninactive_anon 3\ninactive_file \(inactive)\nactive_file 5\n"
+            "anon 1\nfile 2\ninactive_anon 3\ninactive_file \(inactive)\nactive_file \(active)\n"
         )
     }
 

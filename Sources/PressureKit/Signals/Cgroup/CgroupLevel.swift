@@ -34,9 +34,14 @@ final class UnifiedLevel: CgroupLevel {
         // Above `high` tasks are not killed but slowed down, which is as bad.
         let limits = (max.read(CgroupUsage.limit), high?.read(CgroupUsage.limit))
         let limit = limits.0.map { min($0, limits.1 ?? $0) } ?? limits.1
-        guard let limit else { return CgroupUsage(used: .bytes(used), inactiveFile: .zero, limit: nil) }
-        guard let inactive = stat.read({ $0.number(keyed: "inactive_file") ?? 0 }) else { return nil }
-        return CgroupUsage(used: .bytes(used), inactiveFile: .bytes(inactive), limit: limit)
+        guard let limit else { return CgroupUsage(used: .bytes(used), reclaimable: .zero, limit: nil) }
+        return stat.read { stat in
+            let reclaimable = CgroupUsage.reclaimable(
+                inactiveFile: stat.number(keyed: "inactive_file") ?? 0,
+                activeFile: stat.number(keyed: "active_file") ?? 0
+            )
+            return CgroupUsage(used: .bytes(used), reclaimable: reclaimable, limit: limit)
+        }
     }
 }
 
@@ -66,10 +71,13 @@ final class LegacyLevel: CgroupLevel {
                 number <= Headroom.largestLimit.bytes ? ByteCount(bytes: max(1, number)) : nil
             }
             let own = limit.read(CgroupUsage.limit)
-            let inactive = stat.number(keyed: "total_inactive_file") ?? stat.number(keyed: "inactive_file") ?? 0
+            let reclaimable = CgroupUsage.reclaimable(
+                inactiveFile: stat.number(keyed: "total_inactive_file") ?? stat.number(keyed: "inactive_file") ?? 0,
+                activeFile: stat.number(keyed: "total_active_file") ?? stat.number(keyed: "active_file") ?? 0
+            )
             return CgroupUsage(
                 used: .bytes(used),
-                inactiveFile: .bytes(inactive),
+                reclaimable: reclaimable,
                 limit: own.map { min($0, above ?? $0) } ?? above
             )
         }

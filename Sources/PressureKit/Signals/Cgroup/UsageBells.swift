@@ -44,7 +44,7 @@ package struct UsageBells: Hashable, Sendable {
         if usage.used < early { return (early, true) }
         // In steps of a 64th of the limit, so that bells do not move with every page.
         let step = max(headroom.limit.bytes / 64, 1)
-        let late = ByteCount(bytes: (early + usage.inactiveFile).bytes / step * step)
+        let late = ByteCount(bytes: (early + usage.reclaimable).bytes / step * step)
         return late > usage.used && late < headroom.limit ? (late, false) : nil
     }
 }

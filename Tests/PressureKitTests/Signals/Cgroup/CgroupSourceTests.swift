@@ -27,6 +27,14 @@ import Testing
         #expect(readings.first?.origin == .cgroup)
     }
 
+    /// Half of what was used lately: a process that writes files is not short.
+    @Test func pageCacheCountsForMostOfWhatItIs() throws {
+        let root = try FakeRoot()
+        try root.enterUnified("/app")
+        try root.makeUnified("/app", current: 1000, max: "1000", inactive: 100, active: 600)
+        #expect(Self.left(try CgroupSource(context: root.context)) == [400])
+    }
+
     /// Pitfall 10: above `memory.high` a process is slowed down until it stands still.
     @Test func memoryHighIsALimitToo() throws {
         let root = try FakeRoot()

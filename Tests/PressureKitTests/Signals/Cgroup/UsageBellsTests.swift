@@ -7,7 +7,7 @@ import Testing
         UsageBells(
             CgroupUsage(
                 used: .mebibytes(used),
-                inactiveFile: .mebibytes(inactive),
+                reclaimable: .mebibytes(inactive),
                 limit: limit.map(ByteCount.mebibytes)
             ),
             thresholds: PressureThresholds()
@@ -60,7 +60,7 @@ import Testing
             )
             let used = ByteCount(bytes: Int.random(in: 0...limit.bytes + limit.bytes / 16, using: &random))
             let inactive = ByteCount(bytes: Int.random(in: 0...used.bytes, using: &random))
-            let usage = CgroupUsage(used: used, inactiveFile: inactive, limit: limit)
+            let usage = CgroupUsage(used: used, reclaimable: inactive, limit: limit)
             let bells = UsageBells(usage, thresholds: thresholds)
             for bell in [bells.warning, bells.critical] {
                 guard let bell else { continue }
@@ -72,7 +72,7 @@ import Testing
             // The worst that can happen below the bell: all of the cache turns active.
             let worst = CgroupUsage(
                 used: (isWarned ? bells.critical! : bells.warning!) - .bytes(1),
-                inactiveFile: .zero,
+                reclaimable: .zero,
                 limit: limit
             )
             #expect(worst.headroom!.available > (isWarned ? bands.criticalEnter : bands.warningEnter))
