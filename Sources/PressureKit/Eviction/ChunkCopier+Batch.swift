@@ -6,8 +6,8 @@ extension ChunkCopier {
     /// Copies the one chunk of each of some victims, all of which have been begun. Tells of each as soon as it is known
     /// what came of it. Blocks; allocates nothing.
     ///
-    /// A batch that cannot be written is tried value by value, so that a fault costs no more than one value; when that
-    /// fails too, the rest is left alone.
+    /// A batch that cannot be written is tried value by value, so that a fault costs no more than one value; when
+    /// those fail too, as often as suspends writing, the rest is left alone.
     func copyBatch(
         _ victims: Range<Int>,
         of storage: PlanStorage,
@@ -76,6 +76,7 @@ extension ChunkCopier {
     ) {
         var isWritten = true
         var lastFailure: SpillFailure?
+        var failures = 0
         do throws(SpillFailure) {
             try file.writeBatch(with: encoder, verify: batch.verifies)
         } catch {
@@ -87,12 +88,13 @@ extension ChunkCopier {
             // The storage retains every entry it lists.
             let entry = unsafe place.entry.takeUnretainedValue()
             guard isWritten else {
-                if let lastFailure {
+                if let lastFailure, lastFailure.isDiskFull || failures >= SpillBackoff.patience {
                     done(victim, Result(failure: lastFailure, isUntried: true))
                     continue
                 }
                 let result = unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: .relief)
                 lastFailure = result.failure
+                failures = result.failure == nil ? 0 : failures + 1
                 done(victim, result)
                 continue
             }
