@@ -35,6 +35,7 @@ extension PressureController {
     ///   - name: what the cache is called in paths and reports.
     ///   - limit: the bytes of values in memory that the cache keeps to on its own, without any pressure; `nil` for no
     ///     limit.
+    ///   - countLimit: the number of values in memory, likewise.
     ///   - loader: runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
     ///     held.
     ///
@@ -42,9 +43,10 @@ extension PressureController {
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
         limit: ByteCount? = nil,
+        countLimit: Int? = nil,
         loader: @escaping @Sendable (Key) throws -> Value
     ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, loader: loader)
+        registerKeyed(name, limit: limit, countLimit: countLimit, loader: loader)
     }
 
     /// A cache of many values by key that cannot be made again: they are set, and never dropped.
@@ -53,20 +55,28 @@ extension PressureController {
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
         limit: ByteCount? = nil,
+        countLimit: Int? = nil,
         key: Key.Type,
         value: Value.Type
     ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, loader: nil)
+        registerKeyed(name, limit: limit, countLimit: countLimit, loader: nil)
     }
 
     private func registerKeyed<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
         limit: ByteCount?,
+        countLimit: Int?,
         loader: (@Sendable (Key) throws -> Value)?
     ) -> KeyedCache<Key, Value> {
         let entry = state.withLock { state in
             let name = Self.take(name, from: &state.names)
-            let entry = KeyedEntry<Key, Value>(name: name, controller: self, limit: limit, loader: loader)
+            let entry = KeyedEntry<Key, Value>(
+                name: name,
+                controller: self,
+                limit: limit,
+                countLimit: countLimit,
+                loader: loader
+            )
             state.entries.append(entry)
             return entry
         }
