@@ -45,6 +45,7 @@ extension SegmentFile {
     /// Each record is released once. Releasing it while it is being read is safe for the file: the read fails its
     /// check, or has already passed it.
     package func release(_ record: SpillRecord) {
+        if isReadOnly { return }
         state.withLock { state in
             state.allocator.free(record.extent)
             state.usage.frames -= 1
@@ -155,5 +156,38 @@ extension SegmentFile {
             return state.window.wrote(at: record.offset, count: Int(record.storedLength))
         }
         perform(steps)
+    }
+}
+
+// MARK: - Saved states
+
+extension SegmentFile {
+    /// Writes a chunk that another file has, as it is encoded there. Blocks.
+    ///
+    /// - Throws: why it could not be read there or written here. Nothing is left allocated in this file then.
+    func take(
+        _ record: SpillRecord,
+        from source: SegmentFile,
+        with encoder: ChunkEncoder,
+        _ decoder: ChunkDecoder
+    ) throws(SpillFailure) -> SpillRecord {
+        encoder.use.begin()
+        defer { encoder.use.end() }
+        decoder.use.begin()
+        defer { decoder.use.end() }
+        let payload = unsafe UnsafeRawBufferPointer(try source.payload(of: record, with: decoder))
+        let placed = unsafe try place(
+            ChunkEncoder.Encoded(codec: record.codec, payload: payload),
+            plainLength: Int(record.plainLength)
+        )
+        do throws(SpillFailure) {
+            unsafe FrameHeader(record: placed).seal(payload, into: encoder.headerBytes)
+            try unsafe writeFrame(UnsafeRawBufferPointer(encoder.headerBytes), payload, at: placed)
+        } catch {
+            state.withLock { $0.allocator.free(placed.extent) }
+            throw error
+        }
+        finish(placed)
+        return placed
     }
 }
