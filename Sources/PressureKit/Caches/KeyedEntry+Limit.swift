@@ -5,6 +5,7 @@ extension KeyedEntry {
     /// Evicts, by SIEVE, until the cache keeps to its limit or nothing more may leave. On the thread of whoever brought
     /// the value that was too much: who fills the cache makes the room. May block on the disk.
     func enforceLimit() {
+        defer { keepBudgets() }
         guard limit != nil || countLimit != nil else { return }
         /// Shards in a row that gave nothing: after two rounds over all of them every value has been passed over once.
         var fruitless = 0

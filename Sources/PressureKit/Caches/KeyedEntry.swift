@@ -87,6 +87,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         )
         if isAboveLimit {
             try? await BlockingPool.shared.run { self.enforceLimit() }
+        } else {
+            await keepBudgets()
         }
         return slot
     }
@@ -151,6 +153,14 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     // MARK: What the engine and the manager ask
 
+    override func save(to writer: StateFrames) throws -> StateManifest.Cache? {
+        try savedValues(to: writer).map { StateManifest.Cache(name: name, type: typeName, values: $0) }
+    }
+
+    override func adopt(_ saved: SavedCache) -> Bool {
+        saved.cache.type == typeName && adopt(saved.cache.values, in: saved.file)
+    }
+
     override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
         for index in 0..<KeyedShards<Key, Value>.count {
             unsafe shards[index].pointee.withLock { shard in
@@ -177,6 +187,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var footprint: Int { residentBytes.load(ordering: .relaxed) }
 
     override var residentByteCount: Int { footprint }
+
+    override var valueCount: Int { count }
 
     override var pins: Int { words.reduce(0) { $0 + $1.pins } }
 

@@ -118,6 +118,9 @@ extension ValueEntry {
             throw error
         }
         describe(value, in: slot)
+        if let alternate = traits.alternate.load(), alternate.takeMade() {
+            unsafe slot.header.pointee.variant.store(CacheVariant.alternate.rawValue, ordering: .relaxed)
+        }
         let isWanted = putInPlace(value, in: slot) { $0.finishingLoad(stamp: $1, horizon: $2) }
         if isWanted { controller?.delegate?.resourceDidLoad(PressureResource(entry: self)) }
         return isWanted

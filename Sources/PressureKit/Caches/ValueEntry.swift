@@ -18,6 +18,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     /// Notes the size of a new value and makes room for its copy, so that spilling it will allocate nothing.
     func describe(_ value: borrowing Value, in slot: Slot<Value>) {
+        unsafe slot.header.pointee.variant.store(CacheVariant.full.rawValue, ordering: .relaxed)
         unsafe slot.header.pointee.footprint.store(value.footprint, ordering: .relaxed)
         let plainByteCount = value.spillByteCount
         unsafe slot.header.pointee.plainByteCount.store(plainByteCount, ordering: .relaxed)
@@ -58,10 +59,10 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     }
 
     /// Ends a change: the slot is read again.
-    func finishMutation(_ slot: Slot<Value>, hasValue: Bool) {
+    func finishMutation(_ slot: Slot<Value>, hasValue: Bool, isReloadable: Bool = false) {
         guard
             let step = unsafe slot.header.pointee.apply({
-                $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick())
+                $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick(), isReloadable: isReloadable)
             })
         else { preconditionFailure("finished a change that was not begun") }
         unsafe didArrive(in: slot.base, step.after)
