@@ -165,7 +165,7 @@ import Testing
             let count = unsafe read(peer, &buffer, buffer.count)
             #expect(Array(buffer.prefix(max(0, count))) == Array("some 1 2\0".utf8))
             var byte: UInt8 = 1
-            #expect(unsafe write(peer, &byte, 1) == 1)
+            #expect(write(peer, &byte, 1) == 1)
             _ = loop.wait(upTo: .seconds(20))
             #expect(Self.level(source, at: 0) == .warning)
             close(peer)
