@@ -166,6 +166,24 @@ uint32_t pk_thread_id(void) {
     return id;
 }
 
+void *pk_reserve_pages(size_t length) {
+    void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address == MAP_FAILED ? NULL : address;
+}
+
+int pk_drop_pages(void *address, size_t length) { return madvise(address, length, MADV_DONTNEED); }
+
+static __thread bool trading;
+
+bool pk_is_trading(void) { return trading; }
+
+void pk_set_trading(bool is_trading) { trading = is_trading; }
+
+int pk_run_when_idle(void) {
+    struct sched_param parameters = {.sched_priority = 0};
+    return sched_setscheduler(0, SCHED_IDLE, &parameters);
+}
+
 // Pressure signals.
 
 int pk_open_write(const char *path) { return open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }

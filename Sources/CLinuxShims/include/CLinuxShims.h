@@ -106,6 +106,22 @@ size_t pk_crc32_fold(uint32_t *crc, const void *bytes, size_t count);
 /// The kernel's id of the calling thread, which is never 0. One system call for each thread.
 uint32_t pk_thread_id(void);
 
+/// Address space without memory behind it until it is touched: `mmap(2)` with MAP_NORESERVE; NULL on failure.
+void *pk_reserve_pages(size_t length);
+
+/// Gives the memory of whole pages back and keeps the addresses: `madvise(2)` with MADV_DONTNEED.
+int pk_drop_pages(void *address, size_t length);
+
+/// Whether the calling thread trades one cached value for another. Swift has no thread-local variables.
+bool pk_is_trading(void);
+
+/// Sets what `pk_is_trading` says on the calling thread.
+void pk_set_trading(bool is_trading);
+
+/// Has the calling thread run only when a processor has nothing else to do: `sched_setscheduler(2)` with SCHED_IDLE,
+/// which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
+int pk_run_when_idle(void);
+
 // Pressure signals. `open` is variadic; O_NONBLOCK so that a FIFO without a partner does not stop the caller.
 
 /// `open(2)` with O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY.

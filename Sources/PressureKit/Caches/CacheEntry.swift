@@ -21,15 +21,18 @@ package class CacheEntry: @unchecked Sendable {
     private let room = Atomic<Int>(1)
     /// Measured times and counts.
     package let statistics = CacheStatistics()
+    /// What it is to the tree of controllers.
+    let traits: CacheTraits
 
-    init(name: String, hasLoader: Bool, controller: PressureController?) {
+    init(name: String, hasLoader: Bool, controller: PressureController?, supported: Disposition = .all) {
+        traits = CacheTraits(supported: supported)
         self.name = name
         self.hasLoader = hasLoader
         self.controller = controller
     }
 
     deinit {
-        ledger.load()?.addEntries(-room.load(ordering: .relaxed))
+        ledger.load()?.addValues(-room.load(ordering: .relaxed), caches: -1)
         ledger.load()?.add(-frames.load(ordering: .relaxed))
     }
 
@@ -37,7 +40,7 @@ package class CacheEntry: @unchecked Sendable {
     package func join(_ ledger: FrameLedger) {
         guard self.ledger.load() !== ledger else { return }
         // One that comes from another manager stays counted here too.
-        ledger.addEntries(room.load(ordering: .relaxed))
+        ledger.addValues(room.load(ordering: .relaxed), caches: 1)
         guard self.ledger.load() == nil, self.ledger.storeIfNil(ledger) === ledger else { return }
         ledger.add(frames.load(ordering: .relaxed))
     }
@@ -45,7 +48,7 @@ package class CacheEntry: @unchecked Sendable {
     /// Has plans make room for `count` values more. Allocates.
     func reserveRoom(_ count: Int) {
         room.wrappingAdd(count, ordering: .relaxed)
-        ledger.load()?.addEntries(count)
+        ledger.load()?.addValues(count)
         controller?.context?.reserve()
     }
 
@@ -90,6 +93,9 @@ package class CacheEntry: @unchecked Sendable {
     /// The bytes that releasing the value gives back, or gave back; of a cache with many, those of all in memory.
     package var footprint: Int { preconditionFailure("a subclass answers this") }
 
+    /// The bytes of values in memory. Allocates nothing.
+    var residentByteCount: Int { preconditionFailure("a subclass answers this") }
+
     /// How many accesses and leases hold values.
     package var pins: Int { preconditionFailure("a subclass answers this") }
 
@@ -99,10 +105,16 @@ package class CacheEntry: @unchecked Sendable {
     /// The ``UseClock`` reading of the last use.
     package var stamp: UInt32 { preconditionFailure("a subclass answers this") }
 
+    /// Passes the slot of every value, in memory or not, to `body`. Takes the locks of a cache with many in turn, and
+    /// allocates nothing.
+    func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) { preconditionFailure("a subclass answers this") }
+
     /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
     /// nothing.
     func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        preconditionFailure("a subclass answers this")
+        unsafe forEachSlot { slot in
+            unsafe list(slot, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+        }
     }
 
     // MARK: For subclasses, which know the type of the value

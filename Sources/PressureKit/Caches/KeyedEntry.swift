@@ -20,12 +20,13 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     init(
         name: String,
         controller: PressureController?,
+        supported: Disposition = .all,
         limit: ByteCount?,
         loader: (@Sendable (Key) throws -> Value)?
     ) {
         self.loader = loader
         self.limit = limit?.bytes
-        super.init(name: name, hasLoader: loader != nil, controller: controller)
+        super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
     }
 
     deinit {
@@ -131,12 +132,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     // MARK: What the engine and the manager ask
 
-    override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
+    override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
         for index in 0..<KeyedShards<Key, Value>.count {
             unsafe shards[index].pointee.withLock { shard in
-                shard.forEach { place in
-                    unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
-                }
+                shard.forEach { unsafe body($0.slot.base) }
             }
         }
     }
@@ -152,10 +151,13 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var residency: Residency {
         let words = words
         if words.contains(where: { $0.isResident }) { return .resident }
+        if words.contains(where: { $0.residency == .compressed }) { return .compressed }
         return words.contains { $0.phase == .spilled } ? .spilled : .unloaded
     }
 
     override var footprint: Int { residentBytes.load(ordering: .relaxed) }
+
+    override var residentByteCount: Int { footprint }
 
     override var pins: Int { words.reduce(0) { $0 + $1.pins } }
 

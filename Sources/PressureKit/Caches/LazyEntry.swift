@@ -15,11 +15,12 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     init(
         name: String,
         controller: PressureController?,
+        supported: Disposition = .all,
         loader: (@Sendable () throws -> Value)?
     ) {
         self.loader = loader
         unsafe current = Atomic(Slot<Value>.allocate().base)
-        super.init(name: name, hasLoader: loader != nil, controller: controller)
+        super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
     }
 
     deinit {
@@ -96,13 +97,13 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     override var footprint: Int { unsafe slot.header.pointee.footprint.load(ordering: .relaxed) }
 
+    override var residentByteCount: Int { state.isResident ? footprint : 0 }
+
     override var pins: Int { state.pins }
 
     override var hasCopy: Bool { state.isClean }
 
     override var stamp: UInt32 { state.stamp }
 
-    override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        unsafe list(slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
-    }
+    override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe body(slot.base) }
 }

@@ -1,6 +1,6 @@
 /// A cache as the hooks and reports name it, whatever the type of its value.
 public struct PressureResource: Sendable {
-    private let entry: CacheEntry
+    let entry: CacheEntry
 
     package init(entry: CacheEntry) { self.entry = entry }
 

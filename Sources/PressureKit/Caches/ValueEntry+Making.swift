@@ -114,6 +114,7 @@ extension ValueEntry {
             }
             unsafe wake(slot.base, after: step.before, outcome: .failed(error))
             unsafe didDrop(slot.base)
+            climb(.load, error)
             throw error
         }
         describe(value, in: slot)
@@ -165,6 +166,8 @@ extension ValueEntry {
         } catch {
             return try rebuild(slot, loader, after: error)
         }
+        // Nobody needs the value in memory twice, once compressed.
+        if unsafe slot.header.pointee.state.isCompressed { unsafe slot.copy.pointee.release() }
         let isWanted = putInPlace(value, in: slot) { $0.finishingRestore(stamp: $1, horizon: $2) }
         if isWanted { controller?.delegate?.resourceDidRestore(PressureResource(entry: self)) }
         return isWanted
@@ -178,7 +181,7 @@ extension ValueEntry {
         let error = (error as? SpillFailure)?.pressureError() ?? error
         let failure = (error as? PressureError)?.at(path: unsafe path(of: slot.base))
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
-        if let failure { controller?.context?.note(failure) }
+        if !climb(.restore, failure ?? error), let failure { controller?.context?.note(failure) }
         if unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil { return try load(slot, loader) }
         guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
             release(slot)

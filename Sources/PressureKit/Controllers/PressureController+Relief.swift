@@ -4,27 +4,20 @@ import Synchronization
 /// for every element, and its subscript does not.
 extension PressureController {
     /// Lists every value below here that could leave memory, and those that cannot now. Under ``hierarchy``.
-    func collect(into storage: PlanStorage, canSpill: Bool, depth: UInt16) {
+    func collect(into storage: PlanStorage, canSpill: Bool, depth: UInt16, isCovered: Bool = false) {
         state.withLock { state in
+            let isCovered = isCovered || state.presented != nil
+            let isVisible = state.isVisible && !isCovered
             for index in 0..<state.entries.count {
-                state.entries[index].list(in: storage, canSpill: canSpill, isVisible: state.isVisible, depth: depth)
+                state.entries[index].list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
             }
+            let below = depth == .max ? .max : depth + 1
             // Parents are locked before children, everywhere.
             for index in 0..<state.children.count {
-                state.children[index].collect(
-                    into: storage,
-                    canSpill: canSpill,
-                    depth: depth == .max ? .max : depth + 1
-                )
+                state.children[index].collect(into: storage, canSpill: canSpill, depth: below, isCovered: isCovered)
             }
+            state.presented?.collect(into: storage, canSpill: canSpill, depth: below)
         }
-    }
-
-    /// Tells the delegates of this controller and all below it, parents before children, with nothing locked.
-    func warn(_ warning: MemoryWarning) {
-        let (delegate, children) = state.withLock { ($0.delegate, $0.children) }
-        delegate?.didReceiveMemoryWarning(warning)
-        for index in 0..<children.count { children[index].warn(warning) }
     }
 }
 
@@ -43,16 +36,16 @@ extension CacheEntry {
         case .unloaded, .spilled: return unsafe wasSpared(slot, hits: word.hits / 2)
         case .retired: return
         case .loading, .restoring, .mutating, .releasing:
-            return storage.appendSkip(self, .busy, footprint: footprint)
+            return storage.skip(self, .busy, footprint: footprint)
         case .resident: break
         }
         guard footprint > 0 else { return }
-        guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
-        guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
+        guard word.pins == 0 else { return storage.skip(self, .pinned, footprint: footprint) }
+        guard !word.isCopying else { return storage.skip(self, .busy, footprint: footprint) }
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
-        let way: Candidate.Way =
+        let freely: Candidate.Way =
             word.isClean
             ? .release
             : .forDirty(
@@ -60,10 +53,16 @@ extension CacheEntry {
                 loadTime: statistics.loadTime,
                 restoreTime: .nanoseconds(Int64(restoreCost)),
                 byteCount: plainBytes,
-                canSpill: canSpill
+                canSpill: canSpill,
+                compression: storage.compression
             )
+        let terms = traits.current
+        let way = terms.way(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
+        guard let way else {
+            return storage.skip(self, noteRefusal(), footprint: footprint)
+        }
         guard canSpill || way != .spill else {
-            return storage.appendSkip(self, .spillSuspended, footprint: footprint)
+            return storage.skip(self, .spillSuspended, footprint: footprint)
         }
         let candidate = Candidate(
             footprint: footprint,
@@ -76,8 +75,8 @@ extension CacheEntry {
             hasRefaulted: word.isMarkedEvicted,
             restoreCost: restoreCost,
             reloadCost: statistics.reloadCost,
-            writeCost: way == .spill ? statistics.writeCost(byteCount: plainBytes) : 0
+            writeCost: way.needsCopy ? statistics.writeCost(byteCount: plainBytes) : 0
         )
-        unsafe storage.append(candidate, entry: self, slot: slot, plainBytes: plainBytes)
+        unsafe storage.append(candidate, entry: self, slot: slot)
     }
 }

@@ -21,10 +21,30 @@ public final class PressureController: Sendable {
         var entries: [CacheEntry] = []
         /// The names of `entries`.
         var names: Set<String> = []
-        var isVisible = false
+        /// What covers this one, which it keeps, and what it covers.
+        var presented: PressureController?
+        weak var presenter: PressureController?
+        var appearance = Appearance()
+        var hooks = AppearanceHooks()
         var forwardsAppearance = true
+        /// What it comes to that was asked for while the manager was in the background.
+        var wantsVisible: Bool?
+        /// The level that the delegate knows.
+        var toldLevel = PressureLevel.normal
+        /// The last round of telling that has come here.
+        var toldRound: UInt64 = 0
+        /// Whether the delegate was told that a relief may take something.
+        var takesPart = false
+        /// Whether the delegate is still in a hook that a relief gave up.
+        var isLate = false
         /// Set at a manager's root only.
         var context: ManagerContext?
+
+        var isVisible: Bool { appearance.isVisible }
+        /// Visible and not covered.
+        var isSeen: Bool { isVisible && presented == nil }
+        /// Children, and what covers this one.
+        var below: [PressureController] { presented.map { children + [$0] } ?? children }
     }
 
     /// Held while links of several controllers change or a whole tree is read, so that it is seen in one piece.
@@ -34,14 +54,25 @@ public final class PressureController: Sendable {
     /// The restoration identifier: unique among siblings, not empty, without a slash.
     public let identifier: String
 
+    /// What may become of the values of its caches, as far as the caches and the manager support it.
+    public let supportedDispositions: Disposition
+
     let state = Lock(State())
 
     /// Creates a controller in no tree.
-    public init(_ identifier: String) { self.identifier = identifier }
+    ///
+    /// - Parameters:
+    ///   - identifier: its part of paths.
+    ///   - supportedDispositions: what may become of the values of its caches when memory is short.
+    public init(_ identifier: String, supportedDispositions: Disposition = .all) {
+        self.identifier = identifier
+        self.supportedDispositions = supportedDispositions
+    }
 
     /// Creates a manager's root.
     init(rootOf context: ManagerContext) {
         identifier = ""
+        supportedDispositions = .all
         state.withLock { $0.context = context }
     }
 
@@ -57,7 +88,7 @@ public final class PressureController: Sendable {
         var next: PressureController? = self
         while let controller = next {
             if !controller.identifier.isEmpty { names.append(controller.identifier) }
-            next = controller.parent
+            next = controller.superior
         }
         return names.reversed().joined(separator: "/")
     }
@@ -65,7 +96,7 @@ public final class PressureController: Sendable {
     /// The manager whose tree this is in.
     var context: ManagerContext? {
         var controller = self
-        while let parent = controller.parent { controller = parent }
+        while let superior = controller.superior { controller = superior }
         return controller.state.withLock { $0.context }
     }
 }

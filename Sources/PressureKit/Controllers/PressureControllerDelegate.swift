@@ -6,23 +6,50 @@
 /// ```
 /// PressureManagerDelegate.managerDidReceiveMemoryWarning
 ///   └▶ PressureManager.events
-///        └▶ didReceiveMemoryWarning       parents before children
-///             └▶ resourceWillEvict        children before parents; only for what really goes,
-///                resourceDidEvict         clean copies and droppable values before those to be written
+///        └▶ didReceiveMemoryWarning       parents before children, each once
+///             └▶ shouldEvict              parents before children, for each cache with something in memory
+///                preferredDisposition
+///                evictionWillBegin        if something of the controller's may go
+///                  └▶ evictionIsUnderWay  beside the eviction
+///                     resourceWillEvict   children before parents; only for what really goes,
+///                     resourceDidEvict    clean copies and droppable values before those to be written
+///                       └▶ evictionDidEnd parents before children
 /// ```
 ///
-/// Warnings and evictions are reported on the manager's relief thread, one at a time. Loads and restores are reported on
-/// the thread that made them, after the value is in place and before the reader gets it; appearance and containment on
-/// the thread that asked for them.
-public protocol PressureControllerDelegate: AnyObject, Sendable {
+/// All of these are called on the manager's listener thread, one at a time. A relief waits for them, half a second in
+/// all when memory is nearly gone, else two; then it goes on without their answers, and its report names the delegate
+/// (``EvictionReport/unheard``), which is told nothing more until its hook has returned.
+///
+/// Loads and restores are reported on the thread that made them, after the value is in place and before the reader gets
+/// it; evictions that keep a cache to its limit or a controller to its budget on the thread that made them necessary;
+/// appearance and containment on the thread that asked for them.
+public protocol PressureControllerDelegate: PressureResponder {
     /// Memory is short. Let go of what you can make again and the caches do not hold.
     func didReceiveMemoryWarning(_ warning: MemoryWarning)
 
     /// A cache's loader has run and its value is in memory.
     func resourceDidLoad(_ resource: PressureResource)
 
-    /// A cache's value is leaving memory: it is out of readers' reach and about to be destroyed. Accessing the cache from
-    /// here brings it back.
+    /// Whether the values of a cache may leave memory now. `false` is a veto: the relief does without them, and its
+    /// report names them. Asked at each relief, and only of caches that may ``Disposition/keep`` their values.
+    ///
+    /// When the reason for a veto is gone, call ``PressureController/attemptEviction()``.
+    func shouldEvict(_ resource: PressureResource) -> Bool
+
+    /// What should become of the values of a cache, ``Disposition/spill`` or ``Disposition/drop``, if both are open;
+    /// `nil` lets measured costs decide.
+    func preferredDisposition(for resource: PressureResource) -> Disposition?
+
+    /// A relief is about to take something from the controller's caches, if it needs to.
+    func evictionWillBegin(_ cause: PressureCause)
+
+    /// Values are being released and written on other threads. Work done here is done beside that.
+    func evictionIsUnderWay(_ cause: PressureCause)
+
+    /// The relief has ended. Told to those that were told of its beginning.
+    func evictionDidEnd(_ report: EvictionReport)
+
+    /// A cache's value is leaving memory: it is out of readers' reach. Accessing the cache from here brings it back.
     func resourceWillEvict(_ resource: PressureResource)
 
     /// A cache's value has left memory.
@@ -30,6 +57,10 @@ public protocol PressureControllerDelegate: AnyObject, Sendable {
 
     /// A cache's value was read back from its copy.
     func resourceDidRestore(_ resource: PressureResource)
+
+    /// How short memory is has changed. Told while the controller is visible; what changed while it was hidden is told
+    /// once, as it is then, before `willAppear`.
+    func levelDidChange(_ cause: PressureCause)
 
     /// The controller is about to become visible.
     func willAppear()
@@ -56,6 +87,24 @@ extension PressureControllerDelegate {
 
     /// Does nothing.
     public func resourceDidLoad(_ resource: PressureResource) {}
+
+    /// Vetoes nothing.
+    public func shouldEvict(_ resource: PressureResource) -> Bool { true }
+
+    /// Prefers nothing.
+    public func preferredDisposition(for resource: PressureResource) -> Disposition? { nil }
+
+    /// Does nothing.
+    public func evictionWillBegin(_ cause: PressureCause) {}
+
+    /// Does nothing.
+    public func evictionIsUnderWay(_ cause: PressureCause) {}
+
+    /// Does nothing.
+    public func evictionDidEnd(_ report: EvictionReport) {}
+
+    /// Does nothing.
+    public func levelDidChange(_ cause: PressureCause) {}
 
     /// Does nothing.
     public func resourceWillEvict(_ resource: PressureResource) {}

@@ -3,7 +3,7 @@
 struct CopyJob {
     /// A piece of work.
     struct Unit {
-        /// The candidate's index.
+        /// Which of the plan's victims.
         var victim: Int
         /// Which chunks. All of them at once if the value's bytes have to be made first.
         var chunks: Range<Int>
@@ -11,33 +11,41 @@ struct CopyJob {
 
     private let storage: PlanStorage
     private let file: SegmentFile
+    private let memory: SegmentFile?
     private let deadline: MonotonicInstant?
-    /// The choices that no one has begun. Two numbers, not a range: collection methods that the compiler does not
+    /// The victims that no one has begun. Two numbers, not a range: collection methods that the compiler does not
     /// specialise, as in a debug build, allocate.
-    private var nextChoice: Int
-    private var endOfChoices: Int
+    private var nextVictim: Int
+    private var endOfVictims: Int
     /// The victim whose chunks are being handed out, and those that are left.
     private var open: Unit?
     private var underWay = 0
     private var finishedCount = 0
     private var takenCount = 0
 
-    init(_ storage: PlanStorage, choices: Range<Int>, file: SegmentFile, deadline: MonotonicInstant? = nil) {
+    init(
+        _ storage: PlanStorage,
+        victims: Range<Int>,
+        file: SegmentFile,
+        memory: SegmentFile? = nil,
+        deadline: MonotonicInstant? = nil
+    ) {
         self.storage = storage
         self.file = file
+        self.memory = memory
         self.deadline = deadline
-        nextChoice = choices.lowerBound
-        endOfChoices = choices.upperBound
+        nextVictim = victims.lowerBound
+        endOfVictims = victims.upperBound
     }
 
     /// Whether every victim that was begun is finished and taken back, and none is waiting.
-    var isDone: Bool { underWay == 0 && open == nil && nextChoice == endOfChoices && takenCount == finishedCount }
+    var isDone: Bool { underWay == 0 && open == nil && nextVictim == endOfVictims && takenCount == finishedCount }
 
     /// Whether the deadline kept a victim from being begun.
     private(set) var isLate = false
 
     /// Begins no more victims.
-    mutating func suspend() { endOfChoices = nextChoice }
+    mutating func suspend() { endOfVictims = nextVictim }
 
     /// A victim that is finished: copied, failed, or not to be copied after all.
     mutating func takeFinished() -> Int? {
@@ -54,31 +62,32 @@ struct CopyJob {
                 underWay += 1
                 return unit
             }
-            guard nextChoice < endOfChoices else { return nil }
+            guard nextVictim < endOfVictims else { return nil }
             if let deadline, now >= deadline {
                 isLate = true
                 suspend()
                 return nil
             }
-            nextChoice += 1
-            // Within the plan, whose choices are candidates' indices.
-            begin(unsafe Int(storage.choices[nextChoice - 1].index), now: now)
+            nextVictim += 1
+            begin(nextVictim - 1, now: now)
         }
     }
 
     /// A piece of work is done, or has failed.
-    mutating func finish(_ unit: Unit, failure: SpillFailure?, now: MonotonicInstant) {
+    mutating func finish(_ unit: Unit, _ result: ChunkCopier.Result, now: MonotonicInstant) {
         underWay -= 1
         unsafe storage.outcomes[unit.victim].chunksLeft -= unit.chunks.count
-        if let failure { unsafe storage.outcomes[unit.victim].failure = failure }
+        if let failure = result.failure { unsafe storage.outcomes[unit.victim].failure = failure }
+        if result.isProvisional { unsafe storage.outcomes[unit.victim].isProvisional = true }
         close(unit.victim, now: now)
     }
 
     private mutating func begin(_ victim: Int, now: MonotonicInstant) {
-        let place = unsafe storage.places[victim]
+        let place = unsafe storage.place(ofVictim: victim)
         // The storage retains every entry it lists.
         let entry = unsafe place.entry.takeUnretainedValue()
-        guard unsafe entry.beginCopy(place.slot, in: file) else {
+        let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
+        guard unsafe entry.beginCopy(place.slot, in: way == .compress ? memory ?? file : file) else {
             push(victim)
             return
         }
@@ -101,7 +110,7 @@ struct CopyJob {
             close(unit.victim, now: outcome.copyStart ?? MonotonicInstant(nanoseconds: 0))
             return nil
         }
-        let entry = unsafe storage.places[unit.victim].entry.takeUnretainedValue()
+        let entry = unsafe storage.place(ofVictim: unit.victim).entry.takeUnretainedValue()
         let count = entry.spillsInPlace ? 1 : unit.chunks.count
         let split = unit.chunks.lowerBound + count
         open = split < unit.chunks.upperBound ? Unit(victim: unit.victim, chunks: split..<unit.chunks.upperBound) : nil
@@ -117,7 +126,7 @@ struct CopyJob {
     }
 
     private mutating func push(_ victim: Int) {
-        // One place for each candidate, and each is finished once.
+        // One place for each victim, and each is finished once.
         unsafe storage.finished[finishedCount] = UInt32(victim)
         finishedCount += 1
     }

@@ -9,8 +9,11 @@ final class ManagerContext: Sendable {
     let clock: any MonotonicClock
     let logger: Logger
     let events = EventHub()
+    let scene: ManagerScene
+    let listener: Listener
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
+    private let calmWorker = Lock<CalmWorker?>(nil)
     private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
 
     /// Told of every report before anybody else: how the monitor learns what came back.
@@ -19,11 +22,25 @@ final class ManagerContext: Sendable {
         set { observer.withLock { $0 = newValue } }
     }
 
-    init(engine: ReliefEngine, clock: any MonotonicClock, logger: Logger) {
+    /// Who works ahead; `nil` when nothing is to be copied ahead. Set once, by the manager, before anybody asks.
+    var calm: CalmWorker? {
+        get { calmWorker.withLock { $0 } }
+        set { calmWorker.withLock { $0 = newValue } }
+    }
+
+    /// - Throws: ``PressureError`` with `threadUnavailable`.
+    init(
+        engine: ReliefEngine,
+        clock: any MonotonicClock,
+        logger: Logger,
+        dispositions: Disposition = .all
+    ) throws(PressureError) {
+        scene = ManagerScene(dispositions: dispositions)
+        listener = try Listener(clock: clock)
         self.engine = engine
         self.clock = clock
         self.logger = logger
-        ledger = FrameLedger(file: engine.file)
+        ledger = FrameLedger(file: engine.file, memory: engine.memory)
     }
 
     var delegate: (any PressureManagerDelegate)? {
@@ -34,12 +51,12 @@ final class ManagerContext: Sendable {
     /// Makes room for a cache in plans and in the spill file.
     func adopt(_ entry: CacheEntry) {
         entry.join(ledger)
-        engine.reserve(entries: ledger.entries)
+        reserve()
     }
 
     /// Makes room in plans for what caches have come to hold.
     func reserve() {
-        engine.reserve(entries: ledger.entries)
+        engine.reserve(values: ledger.values, caches: ledger.caches)
     }
 
     /// Tells of a failure that reached no reader, or one reader only.

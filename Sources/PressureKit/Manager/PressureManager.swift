@@ -26,7 +26,7 @@ public final class PressureManager: Sendable {
     private let relief: ReliefThread
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
-    private let visibleBefore = Lock<[WeakEntry]>([])
+    let visibleBefore = Lock<[WeakEntry]>([])
     private let isShutDown = Atomic<Bool>(false)
 
     /// Creates a manager. Blocks briefly on the file system.
@@ -41,7 +41,12 @@ public final class PressureManager: Sendable {
         try configuration.validate()
         let engine = try ReliefEngine(configuration)
         engine.rehearse()
-        let context = ManagerContext(engine: engine, clock: configuration.clock, logger: logger)
+        let context = try ManagerContext(
+            engine: engine,
+            clock: configuration.clock,
+            logger: logger,
+            dispositions: configuration.supportedDispositions
+        )
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
         var sources: [any SignalSource] = []
@@ -51,12 +56,27 @@ public final class PressureManager: Sendable {
         let monitor = try PressureMonitor(
             sources: sources,
             thresholds: configuration.thresholds,
-            clock: configuration.clock
+            clock: configuration.clock,
+            sampled: { [weak context] in context?.calm?.ring() }
         ) { [weak context, weak relief] decision in
             guard let context else { return }
+            context.listener.hurry(for: decision.cause.levelAfter)
             relief?.request(ReliefRequest(decision, share: share, context: context))
         }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
+        let probe = BusyProbe()
+        context.calm =
+            configuration.copiesAhead
+            ? try CalmWorker(
+                engine: engine,
+                root: root,
+                rate: configuration.copyAheadRate,
+                isCalm: { [weak monitor, weak relief] in
+                    guard let monitor, let relief else { return false }
+                    return monitor.level == .normal && !relief.isActive
+                },
+                read: probe.read
+            ) : nil
         self.root = root
         self.context = context
         self.relief = relief
@@ -66,6 +86,7 @@ public final class PressureManager: Sendable {
 
     deinit {
         monitor.stop()
+        context.calm?.stop()
         relief.stop()
         context.events.finish()
     }
@@ -93,6 +114,8 @@ public final class PressureManager: Sendable {
     ///   after ``shutdown()``.
     public func run() async throws {
         guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
+        try context.calm?.start()
+        defer { context.calm?.stop() }
         try monitor.start()
         defer { monitor.stop() }
         await waitForShutdown()
@@ -104,6 +127,7 @@ public final class PressureManager: Sendable {
     public func shutdown() async {
         isShutDown.store(true, ordering: .sequentiallyConsistent)
         monitor.stop()
+        context.calm?.stop()
         relief.stop()
         let relief = relief
         try? await BlockingPool.shared.run { relief.waitUntilEnded() }
@@ -142,81 +166,23 @@ public final class PressureManager: Sendable {
     /// How many callers wait for the relief that is running.
     package var pendingReplies: Int { relief.pendingReplies }
 
-    private func perform(_ request: ReliefRequest) async -> EvictionReport {
+    func perform(_ request: ReliefRequest) async -> EvictionReport {
         await withCheckedContinuation { continuation in
             var request = request
+            context.listener.hurry(for: request.cause.levelAfter)
             // Not held by a variable here, which would live on.
             request.reply = { continuation.resume(returning: $0.take()!) }
             relief.request(request)
         }
     }
 
-    private func cause(
+    func cause(
         _ origin: PressureCause.Origin,
         _ source: String,
         level: PressureLevel? = nil
     ) -> PressureCause {
         let before = monitor.level
         return PressureCause(origin: origin, source: source, levelBefore: before, levelAfter: level ?? before)
-    }
-
-    // MARK: Background
-
-    /// The app is idle: evicts all that is not in use, visible values last, so that the memory is there for others.
-    ///
-    /// Suspends until that is done. What was visible and in memory is remembered for ``enterForeground()``.
-    ///
-    /// - Parameter limit: begin no more values after this time, counted from the call; those under way are finished, so
-    ///   that it can be exceeded by the time one value takes. What was left is in the report as skipped, with the reason
-    ///   ``EvictionReport/SkipReason/deadline``. A relief that was running without a limit keeps having none.
-    public func enterBackground(within limit: Duration? = nil) async -> EvictionReport {
-        // More than 30 years is no limit, and would not fit the clock.
-        let deadline = limit.map { context.clock.now() + min(max($0, .zero), .seconds(1_000_000_000)) }
-        let remember = { @Sendable [weak self] in
-            guard let self else { return }
-            var visible: [CacheEntry] = []
-            root.collectVisible(into: &visible)
-            visible.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
-            let remembered = visible.map(WeakEntry.init)
-            visibleBefore.withLock { before in
-                // A second call finds in memory only what came back after the first.
-                before = remembered + before.filter { old in !visible.contains { $0 === old.entry } }
-            }
-            delegate?.managerDidEnterBackground()
-        }
-        return await perform(
-            ReliefRequest(
-                cause: cause(.background, "enterBackground"),
-                amount: .everything.by(deadline),
-                warns: false,
-                prelude: remember
-            )
-        )
-    }
-
-    /// The app is about to be used: restores what was visible and in memory when it went to the background, the most
-    /// recently used first, on threads of the library's own.
-    ///
-    /// Suspends until that is done. A value that cannot be restored is in the report; its next reader tries again.
-    public func enterForeground() async -> RestoreReport {
-        let start = context.clock.now()
-        let announce = { @Sendable [weak self] in self?.delegate?.managerWillEnterForeground() }
-        _ = await perform(
-            ReliefRequest(
-                cause: cause(.background, "enterForeground"),
-                amount: ReliefAmount(),
-                warns: false,
-                prelude: { announce() }
-            )
-        )
-        let entries = visibleBefore.withLock { entries in
-            defer { entries = [] }
-            return entries.compactMap(\.entry)
-        }
-        var report = await RestoreReport(bringingBack: entries)
-        report.duration = context.clock.now() - start
-        context.events.deliver(.restoreFinished(report))
-        return report
     }
 
     // MARK: State
@@ -237,7 +203,9 @@ public final class PressureManager: Sendable {
             processResident: ByteCount(bytes: context.engine.residentBytes()),
             copied: ByteCount(bytes: usage.plainBytes),
             stored: ByteCount(bytes: usage.storedBytes),
-            spillFile: usage.allocatedBytes.map(ByteCount.init)
+            spillFile: usage.allocatedBytes.map(ByteCount.init),
+            compressedInMemory: ByteCount(bytes: context.engine.memory?.usage().occupiedBytes ?? 0),
+            copiedAhead: ByteCount(bytes: context.calm?.copiedBytes.load(ordering: .relaxed) ?? 0)
         )
     }
 }

@@ -1,8 +1,8 @@
 /// What the manager tells the app as a whole, before any controller. Every method has an empty default.
 ///
-/// Called on the manager's relief thread, one at a time, with no lock held; any PressureKit call may be made from any of
-/// them.
-public protocol PressureManagerDelegate: AnyObject, Sendable {
+/// Called on the manager's listener thread, one at a time, with no lock held; any PressureKit call may be made from any
+/// of them. A relief waits for them, but not for long: see ``PressureControllerDelegate``.
+public protocol PressureManagerDelegate: PressureResponder {
     /// Memory is short. Called before ``PressureManager/events`` and before any controller.
     func managerDidReceiveMemoryWarning(_ warning: MemoryWarning)
 

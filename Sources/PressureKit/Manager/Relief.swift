@@ -20,6 +20,7 @@ struct Relief: Sendable {
     ) -> (report: EvictionReport?, replies: [ReliefReply])? {
         let start = context.clock.now()
         guard case .work(var target) = next({ _ in false }) else { return nil }
+        context.listener.begin()
         var report = EvictionReport(cause: target.cause)
         var progress = context.engine.begin()
         /// Telling of a change of level is none.
@@ -31,13 +32,16 @@ struct Relief: Sendable {
             isRelief = isRelief || target.warning != nil || !target.amount.isNothing
             notify(target, &progress)
             if !progress.hasReached(target.amount) {
+                context.listener.negotiate(target.cause, below: root)
                 context.engine.round(&progress, root: root, amount: target.amount)
+                context.listener.flush()
             }
             switch next({ progress.hasReached($0) }) {
             case .work(let raised): target = raised
             case .end(let replies):
                 context.engine.end(&progress, report: &report)
                 report.duration = context.clock.now() - start
+                context.listener.end(&report, below: root)
                 if isRelief { tell(report) }
                 return (report, replies)
             }
@@ -46,13 +50,7 @@ struct Relief: Sendable {
 
     private func notify(_ target: ReliefQueue.Target, _ progress: inout ReliefEngine.Progress) {
         let start = context.clock.now()
-        for prelude in target.preludes { prelude() }
-        if let level = target.warning {
-            let warning = MemoryWarning(level: level, cause: target.cause, bytesWanted: target.amount.statedGoal)
-            context.delegate?.managerDidReceiveMemoryWarning(warning)
-            context.events.deliver(.memoryWarning(warning))
-            root.warn(warning)
-        }
+        context.listener.tell(target, below: root, context)
         progress.phases.notify += context.clock.now() - start
     }
 
@@ -76,5 +74,5 @@ struct Relief: Sendable {
 
 extension ReliefAmount {
     /// The number of bytes that was asked for, if it was a number.
-    fileprivate var statedGoal: ByteCount? { share > 0 ? nil : ByteCount(bytes: bytes) }
+    var statedGoal: ByteCount? { share > 0 ? nil : ByteCount(bytes: bytes) }
 }

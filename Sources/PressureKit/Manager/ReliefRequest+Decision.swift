@@ -9,6 +9,7 @@ extension ReliefRequest {
         if decision.levelChanged {
             let cause = decision.cause
             prelude = { [weak context] in
+                context?.scene.note(cause)
                 context?.delegate?.managerDidChangeLevel(cause)
                 context?.events.deliver(.levelChanged(cause))
             }

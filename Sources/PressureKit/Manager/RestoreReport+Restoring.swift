@@ -2,11 +2,16 @@ import Synchronization
 
 extension RestoreReport {
     /// Brings values back into memory, the first ones first, on the threads of the ``BlockingPool``.
-    init(bringingBack entries: [CacheEntry]) async {
+    ///
+    /// - Parameters:
+    ///   - entries: the caches, in order.
+    ///   - goesOn: asked before each of them; the first `false` leaves it and the rest where they are.
+    init(bringingBack entries: [CacheEntry], while goesOn: @escaping @Sendable () -> Bool = { true }) async {
         await withTaskGroup(of: (CacheEntry, (any Error)?).self) { group in
             var waiting = entries[...]
             func bringBackNext() {
-                guard let entry = waiting.popFirst() else { return }
+                guard let entry = waiting.first, goesOn() else { return }
+                waiting.removeFirst()
                 group.addTask {
                     do {
                         try await BlockingPool.shared.run { try entry.bringBack() }
@@ -28,6 +33,7 @@ extension RestoreReport {
                 let failure = PressureError(code: .restoreFailed, message: "\(error)", path: entry.path)
                 failures.append(error as? PressureError ?? failure)
             }
+            left = waiting.map(PressureResource.init(entry:))
         }
     }
 
@@ -43,8 +49,15 @@ struct WeakEntry: Sendable {
 extension PressureController {
     /// The caches of visible controllers whose values are in memory.
     func collectVisible(into found: inout [CacheEntry]) {
-        let (entries, isVisible, children) = state.withLock { ($0.entries, $0.isVisible, $0.children) }
-        if isVisible { found += entries.filter { $0.residency == .resident } }
-        for child in children { child.collectVisible(into: &found) }
+        let (entries, isSeen, below) = state.withLock { ($0.entries, $0.isSeen, $0.below) }
+        if isSeen { found += entries.filter { $0.residency == .resident } }
+        for controller in below { controller.collectVisible(into: &found) }
+    }
+
+    /// The caches of this controller and all below it whose values are in the spill file.
+    func collectSpilled(into found: inout [CacheEntry]) {
+        let (entries, below) = state.withLock { ($0.entries, $0.below) }
+        found += entries.filter { $0.residency == .spilled }
+        for controller in below { controller.collectSpilled(into: &found) }
     }
 }

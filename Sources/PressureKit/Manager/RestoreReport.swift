@@ -8,4 +8,6 @@ public struct RestoreReport: Sendable {
     public var duration = Duration.zero
     /// What could not be restored; those values are tried again on their next access.
     public var failures: [PressureError] = []
+    /// What was not begun, since memory became short again: it comes back on its next access.
+    public var left: [PressureResource] = []
 }

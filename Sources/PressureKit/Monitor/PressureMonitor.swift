@@ -28,6 +28,7 @@ package final class PressureMonitor: Sendable {
     private let sources: [any SignalSource]
     private let clock: any MonotonicClock
     private let deliver: @Sendable (PressureDecision) -> Void
+    private let sampled: @Sendable () -> Void
     private let observe: (@Sendable (Observation) -> Void)?
     /// As many places a source as it has readings. Held for the length of a step, so that steps do not overlap.
     private let readings: Lock<[SignalReading?]>
@@ -38,6 +39,7 @@ package final class PressureMonitor: Sendable {
     /// Creates a monitor at level normal. Nothing is watched before `start()`.
     ///
     /// - Parameters:
+    ///   - sampled: Called after each step, on its thread, with no lock held.
     ///   - observe: Called for all that the classifier learns, in the order in which it does, on the thread that tells
     ///     it. It may block the monitor, and must not call it.
     ///   - deliver: Called for each decision, on the thread of the step, with no lock held. The next step follows when
@@ -48,6 +50,7 @@ package final class PressureMonitor: Sendable {
         thresholds: PressureThresholds = .init(),
         timings: PressureTimings = .init(),
         clock: any MonotonicClock = SystemClock(),
+        sampled: @escaping @Sendable () -> Void = {},
         observe: (@Sendable (Observation) -> Void)? = nil,
         deliver: @escaping @Sendable (PressureDecision) -> Void
     ) throws(PressureError) {
@@ -56,6 +59,7 @@ package final class PressureMonitor: Sendable {
         self.clock = clock
         self.observe = observe
         self.deliver = deliver
+        self.sampled = sampled
         let width = sources.reduce(0) { $0 + $1.width }
         readings = Lock(Array(repeating: nil, count: width))
         classifier = Lock(PressureClassifier(thresholds: thresholds, timings: timings, sources: width))
@@ -149,6 +153,7 @@ package final class PressureMonitor: Sendable {
             }
         }
         if let decision { deliver(decision) }
+        sampled()
         return nextPoll
     }
 

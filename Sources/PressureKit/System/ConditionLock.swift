@@ -18,7 +18,12 @@ package final class ConditionLock<State>: @unchecked Sendable {
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
-        unsafe pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        // Setting the date must not make a wait longer.
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -45,6 +50,25 @@ package final class ConditionLock<State>: @unchecked Sendable {
         while true {
             if let result = body(&state) { return result }
             unsafe pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// Sleeps until `body`, run under the lock, returns a value, or until `limit` of real time has passed: `nil` then.
+    /// Looks once without sleeping. Blocks the calling thread.
+    package func wait<Result>(atMost limit: Duration, _ body: (inout State) -> Result?) -> Result? {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        if let result = body(&state) { return result }
+        guard limit > .zero else { return nil }
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+        let nanoseconds = Int64(end.tv_nsec) + limit.nanoseconds
+        end.tv_sec += Int(nanoseconds / 1_000_000_000)
+        end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        while true {
+            let status = unsafe pthread_cond_timedwait(condition, mutex, &end)
+            if let result = body(&state) { return result }
+            if status == ETIMEDOUT { return nil }
         }
     }
 }

@@ -6,38 +6,65 @@ import Testing
 
 /// The order, the deadline, the prediction and the refaults, through a whole manager.
 @Suite(.timeLimit(.minutes(2))) struct ReliefPolicyTests {
-    /// Moves the clock on by a second with every eviction.
-    private final class SlowHooks: PressureControllerDelegate {
-        let clock: ManualClock
-        init(_ clock: ManualClock) { self.clock = clock }
-        func resourceDidEvict(_ resource: PressureResource) { clock.advance(by: .seconds(1)) }
+    /// Bytes that move a clock on by a second when they leave memory.
+    private struct TimedBytes: Spillable {
+        /// Clocks by number: a value that is read back has nothing but its bytes to find its own by.
+        static let clocks = Lock<[ManualClock]>([])
+
+        final class Ticker: Sendable {
+            let clock: ManualClock
+            init(_ clock: ManualClock) { self.clock = clock }
+            deinit { clock.advance(by: .seconds(1)) }
+        }
+
+        let words: [Int]
+        private let ticker: Ticker
+
+        /// 10,000 bytes, the first word being the clock's number.
+        init(clock number: Int, seed: Int) {
+            self.init([number] + (0..<1249).map { $0 &* seed })
+        }
+
+        private init(_ words: [Int]) {
+            self.words = words
+            ticker = Ticker(Self.clocks.withLock { $0[words[0]] })
+        }
+
+        var spillByteCount: Int { words.spillByteCount }
+        func withSpillBytes(_ body: (RawSpan) -> Void) { words.withSpillBytes(body) }
+        init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+            unsafe try self.init([Int](spillByteCount: spillByteCount, restoringWith: fill))
+        }
     }
 
     /// A manager on a clock that moves by a second with every eviction, with values that can only be spilled.
     private struct Stage {
         let clock = ManualClock()
         let manager: PressureManager
-        let caches: [LazyCache<[UInt8]>]
-        private let hooks: SlowHooks
+        let caches: [LazyCache<TimedBytes>]
+        private let number: Int
 
         init(values: Int = 8, order: EvictionOrder = .costAware) throws {
-            let (clock, hooks) = (clock, SlowHooks(clock))
-            self.hooks = hooks
+            let clock = clock
+            let number = TimedBytes.clocks.withLock { clocks in
+                clocks.append(clock)
+                return clocks.count - 1
+            }
+            self.number = number
             manager = try makeManager(fileSystem: InMemoryFileSystem()) { configuration in
                 configuration.clock = clock
                 configuration.evictionOrder = order
             }
             let controller = try addController("app", to: manager.root)
-            caches = (0..<values).map { number in
-                controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number)))
+            caches = (0..<values).map { seed in
+                controller.cache("\(seed)", initialValue: TimedBytes(clock: number, seed: seed))
             }
-            controller.delegate = hooks
         }
 
         /// Whether every value is what it was.
         func areAllIntact() throws -> Bool {
-            try caches.enumerated().allSatisfy { number, cache in
-                try cache.value() == makeBytes(10_000, seed: UInt64(number))
+            try caches.enumerated().allSatisfy { seed, cache in
+                try cache.withValue { $0.words == [number] + (0..<1249).map { $0 &* seed } }
             }
         }
     }

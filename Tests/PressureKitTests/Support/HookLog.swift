@@ -5,9 +5,25 @@ final class HookLog: PressureControllerDelegate, PressureManagerDelegate {
     /// Lines such as `"a.willAppear"`, of all delegates that share it.
     final class Lines: Sendable {
         private let lines = Lock<[String]>([])
+        private let reactions = Lock<[String: @Sendable () -> Void]>([:])
         var all: [String] { lines.withLock { $0 } }
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
         func clear() { lines.withLock { $0 = [] } }
+
+        func add(_ line: String) {
+            lines.withLock { $0.append(line) }
+            reactions.withLock { $0.removeValue(forKey: line) }?()
+        }
+
+        /// All lines, which are forgotten.
+        func take() -> [String] {
+            lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+        }
+
+        /// Calls `body` from inside the hook that first writes this line.
+        func on(_ line: String, _ body: @escaping @Sendable () -> Void) { reactions.withLock { $0[line] = body } }
     }
 
     private let name: String
@@ -25,6 +41,7 @@ final class HookLog: PressureControllerDelegate, PressureManagerDelegate {
     func resourceWillEvict(_ resource: PressureResource) { note("willEvict \(resource.name)") }
     func resourceDidEvict(_ resource: PressureResource) { note("didEvict \(resource.name)") }
     func resourceDidRestore(_ resource: PressureResource) { note("didRestore \(resource.name)") }
+    func levelDidChange(_ cause: PressureCause) { note("level \(cause.levelAfter)") }
     func willAppear() { note("willAppear") }
     func didAppear() { note("didAppear") }
     func willDisappear() { note("willDisappear") }

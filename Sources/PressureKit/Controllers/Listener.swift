@@ -1,0 +1,156 @@
+import Synchronization
+
+/// The thread on which a relief's hooks are called, so that a hook that throws time away does not hold the relief up.
+///
+/// The relief waits for the hooks as long as its ``ListenerPatience`` lasts. Then it goes on without them. If one hook
+/// is to blame, another thread takes over from the one that is stuck in it: that delegate is told nothing until its hook
+/// has returned, all others are.
+final class Listener: Sendable {
+    /// What the threads need, without keeping the listener alive.
+    fileprivate struct Tools: Sendable {
+        let queue = ConditionLock(ListenerQueue())
+        let board: ListenerBoard
+    }
+
+    private struct Relief {
+        var patience = ListenerPatience()
+        var unheard: [UnheardListener] = []
+        var round: UInt64 = 0
+        /// Whose hooks are to be called elsewhere: the relief thread, while a relief runs.
+        var thread: UInt32 = 0
+    }
+
+    private let tools: Tools
+    private let clock: any MonotonicClock
+    private let relief = Lock(Relief())
+
+    /// Starts the thread.
+    ///
+    /// - Throws: ``PressureError`` with `threadUnavailable`.
+    init(clock: any MonotonicClock) throws(PressureError) {
+        self.clock = clock
+        tools = Tools(board: ListenerBoard(clock: clock))
+        try tools.start(0)
+    }
+
+    deinit { tools.queue.withLock { $0.isStopped = true } }
+
+    // MARK: One relief
+
+    /// A relief begins, on the calling thread.
+    func begin() {
+        relief.withLock { $0 = Relief(round: $0.round, thread: .currentThread) }
+    }
+
+    /// The relief that is running is as urgent as this from now on.
+    func hurry(for level: PressureLevel) { relief.withLock { $0.patience.hurry(for: level) } }
+
+    /// The relief has ended. Returns whose hooks it has not waited for.
+    func end() -> [UnheardListener] {
+        relief.withLock { relief in
+            relief.thread = 0
+            return relief.unheard
+        }
+    }
+
+    /// Whether the calling thread is the one that a relief runs on.
+    var isOnReliefThread: Bool { relief.withLock { $0.thread } == .currentThread }
+
+    /// A number for a telling in which every controller is told once.
+    func nextRound() -> UInt64 {
+        relief.withLock { relief in
+            relief.round += 1
+            return relief.round
+        }
+    }
+
+    /// Has something told. Waits for room, not for the telling; without room, when patience is at its end, it is not
+    /// told.
+    func post(_ item: ListenerQueue.Item) {
+        if tools.queue.withLock({ $0.push(item) }) { return }
+        flush()
+        _ = tools.queue.withLock { $0.push(item) }
+    }
+
+    /// Waits until all is told, or patience is at its end.
+    func flush() {
+        var last = clock.now()
+        while true {
+            let left = relief.withLock { $0.patience.left }
+            // In slices, since the clock may be one that is moved by hand, and the relief may become more urgent.
+            let isDone = tools.queue.wait(atMost: left > .zero ? Self.slice : .zero) { $0.count == 0 ? true : nil }
+            let now = clock.now()
+            relief.withLock { $0.patience.spend(now - last) }
+            last = now
+            if isDone != nil { return }
+            if relief.withLock({ $0.patience.left }) <= .zero { return giveUp() }
+        }
+    }
+
+    private static let slice = Duration.milliseconds(10)
+
+    /// Has another thread take over if one hook has used up most of the time.
+    private func giveUp() {
+        let waited = relief.withLock { $0.patience.waited }
+        guard let (call, next) = tools.board.depose(inHookFor: waited / 2) else { return }
+        let unheard = UnheardListener(path: call.controller?.path ?? "", hook: call.hook, waited: waited)
+        relief.withLock { $0.unheard.append(unheard) }
+        // No answer is no veto, also if there was one to an earlier relief.
+        call.controller?.forgetAnswers()
+        // Without a thread the hooks wait for the one that is stuck.
+        do throws(PressureError) { try tools.start(next) } catch { tools.board.reinstate(call) }
+    }
+}
+
+extension Listener.Tools {
+    /// Starts a thread.
+    func start(_ number: Int) throws(PressureError) {
+        try WorkerThread.spawn("pk-listen") { work(as: number) }
+    }
+
+    /// A thread's life.
+    private func work(as number: Int) {
+        while let item = nextItem(number) {
+            let caller = HookCaller(board: board, number: number)
+            guard caller.tell(item) else { return }
+            queue.withLock { queue in
+                if board.isInCharge(number) { queue.pop() }
+            }
+        }
+    }
+
+    /// The next item; `nil` when the listener is gone, or another thread has taken over.
+    private func nextItem(_ number: Int) -> ListenerQueue.Item? {
+        queue.wait { queue -> ListenerQueue.Item?? in
+            if queue.isStopped || !board.isInCharge(number) { return .some(nil) }
+            guard let item = queue.begin() else { return nil }
+            return .some(item)
+        }
+    }
+}
+
+/// How a thread of the listener calls hooks.
+struct HookCaller {
+    let board: ListenerBoard
+    let number: Int
+
+    /// Calls one, unless its delegate is still in another. Returns whether to go on.
+    func call(_ controller: PressureController?, _ hook: String, _ body: () -> Void) -> Bool {
+        board.call(controller, hook, by: number, body)
+    }
+
+    /// Tells one item. Returns whether to go on.
+    func tell(_ item: ListenerQueue.Item) -> Bool {
+        switch item {
+        case .call(let body): call(nil, "a manager's hook", body)
+        case .managerWarning(let delegate, let warning):
+            call(nil, "managerDidReceiveMemoryWarning") { delegate.managerDidReceiveMemoryWarning(warning) }
+        case .tree(let root, let telling, let round): root.tell(telling, round: round, by: self)
+        case .eviction(let hook, let resource, let controller):
+            call(controller, hook.name) {
+                if let delegate = controller.delegate { hook.call(delegate, resource) }
+            }
+        case .failures(let report): call(nil, "handle") { report.climb() }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Synchronization
+
+/// What a relief tells the tree: everyone once, parents before children, on the listener's thread with nothing locked.
+extension PressureController {
+    /// Tells this controller and all below it, as far as they have not been told in this round. Returns whether the
+    /// thread goes on.
+    ///
+    /// Hooks may move controllers meanwhile: one that comes to where the round has been is found by the next pass.
+    func tell(_ telling: ListenerQueue.Telling, round: UInt64, by caller: HookCaller) -> Bool {
+        if case .level = telling { return tellLevel(by: caller) }
+        for _ in 0..<Self.mostPasses {
+            var told = 0
+            guard tell(telling, round: round, by: caller, &told) else { return false }
+            if told == 0 { break }
+        }
+        return true
+    }
+
+    /// So that hooks which go on adding controllers do not hold up a relief for ever.
+    private static let mostPasses = 8
+
+    private func tell(
+        _ telling: ListenerQueue.Telling,
+        round: UInt64,
+        by caller: HookCaller,
+        _ told: inout Int
+    ) -> Bool {
+        let delegate = state.withLock { state -> (any PressureControllerDelegate)? in
+            guard state.toldRound != round else { return nil }
+            state.toldRound = round
+            return state.delegate
+        }
+        if let delegate {
+            told += 1
+            guard tellOne(telling, delegate, by: caller) else { return false }
+        }
+        let (children, presented) = state.withLock { ($0.children, $0.presented) }
+        for index in 0..<children.count where children[index].superior === self {
+            guard children[index].tell(telling, round: round, by: caller, &told) else { return false }
+        }
+        guard let presented, presented.superior === self else { return true }
+        return presented.tell(telling, round: round, by: caller, &told)
+    }
+
+    private func tellOne(
+        _ telling: ListenerQueue.Telling,
+        _ delegate: any PressureControllerDelegate,
+        by caller: HookCaller
+    ) -> Bool {
+        switch telling {
+        case .level: true
+        case .warning(let warning):
+            caller.call(self, "didReceiveMemoryWarning") { delegate.didReceiveMemoryWarning(warning) }
+        case .negotiation(let cause): negotiate(cause, delegate, by: caller)
+        case .underWay(let cause):
+            !state.withLock(\.takesPart)
+                || caller.call(self, "evictionIsUnderWay") { delegate.evictionIsUnderWay(cause) }
+        case .ended(let report):
+            !state.withLock { $0.takesPart.take() }
+                || caller.call(self, "evictionDidEnd") { delegate.evictionDidEnd(report) }
+        }
+    }
+
+    private func tellLevel(by caller: HookCaller) -> Bool {
+        guard let scene = context?.scene, !scene.isSuspended, let cause = scene.newestCause else { return true }
+        return tellLevel(cause, by: caller)
+    }
+}
+
+extension Bool {
+    /// The value, and `false` from now on.
+    fileprivate mutating func take() -> Bool {
+        defer { self = false }
+        return self
+    }
+}
+
+extension PressureController {
+    /// Tells of one value that leaves: on the listener's thread when a relief takes it, else on the calling one.
+    func tell(_ hook: EvictionHook, _ resource: PressureResource) {
+        guard let delegate else { return }
+        if let listener = context?.listener, listener.isOnReliefThread {
+            listener.post(.eviction(hook, resource, self))
+        } else {
+            hook.call(delegate, resource)
+        }
+    }
+}
+
+extension Listener {
+    /// Tells what a relief begins with: the manager's delegate, the events, the controllers. On the relief thread.
+    func tell(_ target: ReliefQueue.Target, below root: PressureController, _ context: ManagerContext) {
+        hurry(for: target.cause.levelAfter)
+        for index in 0..<target.preludes.count { post(.call(target.preludes[index])) }
+        if !target.preludes.isEmpty {
+            flush()
+            post(.tree(root: root, .level, round: 0))
+        }
+        if let level = target.warning {
+            let warning = MemoryWarning(level: level, cause: target.cause, bytesWanted: target.amount.statedGoal)
+            context.scene.noteDemand()
+            if let delegate = context.delegate {
+                post(.managerWarning(delegate, warning))
+                flush()
+            }
+            context.events.deliver(.memoryWarning(warning))
+            post(.tree(root: root, .warning(warning), round: nextRound()))
+        }
+        flush()
+    }
+
+    /// Asks the controllers what may leave, tells those of which something may, and lets them work beside the eviction.
+    func negotiate(_ cause: PressureCause, below root: PressureController) {
+        post(.tree(root: root, .negotiation(cause), round: nextRound()))
+        flush()
+        post(.tree(root: root, .underWay(cause), round: nextRound()))
+    }
+
+    /// Tells what came of it, and has failures handled. Allocates.
+    func end(_ report: inout EvictionReport, below root: PressureController) {
+        post(.tree(root: root, .ended(report), round: nextRound()))
+        if report.hasSpillFailures { post(.failures(report)) }
+        flush()
+        report.unheard = end()
+    }
+}
+
+extension EvictionReport {
+    fileprivate var hasSpillFailures: Bool { skipped.contains { $0.reason == .spillFailed } }
+
+    /// Sends every value that could not be written up to somebody who handles it.
+    func climb() {
+        for skip in skipped where skip.reason == .spillFailed {
+            let error = failures.first { $0.path == skip.path }
+            skip.resource.climb(.spill, error ?? PressureError.copyFailed(path: skip.path))
+        }
+    }
+}
+
+extension PressureError {
+    /// A value that passed no bytes.
+    fileprivate static func copyFailed(path: String) -> PressureError {
+        PressureError(code: .spillFailed, message: "The value could not be written. It stays in memory.", path: path)
+    }
+}
