@@ -230,3 +230,9 @@ int pk_kind_of_path(const char *path) {
 }
 
 int pk_fork(void) { return fork(); }
+
+static _Thread_local bool exempt;
+
+void pk_exempt_thread(void) { exempt = true; }
+
+bool pk_is_exempt_thread(void) { return exempt; }

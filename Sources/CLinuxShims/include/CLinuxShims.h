@@ -148,4 +148,10 @@ int pk_fork(void);
 /// `write(2)`, again after EINTR.
 int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count);
 
+/// Marks the calling thread, for good, as one that never waits for memory to be freed. Swift has no thread-locals.
+void pk_exempt_thread(void);
+
+/// Whether the calling thread is marked so.
+bool pk_is_exempt_thread(void);
+
 #endif

@@ -11,6 +11,8 @@ final class ManagerContext: Sendable {
     let events = EventHub()
     let scene: ManagerScene
     let listener: Listener
+    /// Asked before a value is loaded or restored.
+    let admission: Admission
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
     private let calmWorker = Lock<CalmWorker?>(nil)
@@ -37,6 +39,7 @@ final class ManagerContext: Sendable {
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
         listener = try Listener(clock: clock)
+        admission = Admission(clock: clock)
         self.engine = engine
         self.clock = clock
         self.logger = logger
