@@ -115,6 +115,12 @@ let package = Package(
         .testTarget(
             name: "PressuresimTests",
             dependencies: ["pressuresim", "PressureKit"],
+            exclude: ["Fixtures"],  // read from where they are
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RealPressureTests",
+            dependencies: ["pressuresim", "PressureKit"],
             swiftSettings: settings
         ),
     ],

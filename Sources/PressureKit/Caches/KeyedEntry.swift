@@ -100,7 +100,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             }
             let grows = shard.isFull
             let slot = shard.insert(key, hash).slot
-            unsafe slot.header.pointee.word.store(ResidencyWord.unloaded.rawValue, ordering: .releasing)
+            let word = shard.ghosts.take(hash).map(ResidencyWord.dropped) ?? .unloaded
+            unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
             return (slot, self.turn(slot, begins: begins), grows)
         }
         if grew { reserveRoom(Shard.blockSize) }
@@ -121,9 +122,11 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
         unsafe shards[place.shard].pointee.withLock { shard in
             // Unless a reader has begun to load it again.
-            guard unsafe place.slot.header.pointee.apply({ $0.vacating() }) != nil else { return }
+            guard let step = unsafe place.slot.header.pointee.apply({ $0.vacating() }) else { return }
             clear(place.slot)
-            shard.remove(place.index, hash(unsafe place.key.pointee))
+            let hash = hash(unsafe place.key.pointee)
+            if step.before.isMarkedEvicted { shard.ghosts.note(hash, at: step.before.stamp) }
+            shard.remove(place.index, hash)
             shard.free(place.index)
         }
     }

@@ -50,6 +50,11 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
 
+    /// A slot that holds nothing, for a value that a relief dropped at `stamp`.
+    package static func dropped(at stamp: UInt32) -> ResidencyWord {
+        ResidencyWord(rawValue: evictedBit | UInt64(stamp) << 32)
+    }
+
     /// A spare slot, not in use.
     package static let retired = ResidencyWord(rawValue: retiredBits)
 

@@ -45,7 +45,8 @@ public final class PressureManager: Sendable {
             engine: engine,
             clock: configuration.clock,
             logger: logger,
-            dispositions: configuration.supportedDispositions
+            dispositions: configuration.supportedDispositions,
+            restoresAhead: configuration.restoresAhead
         )
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)

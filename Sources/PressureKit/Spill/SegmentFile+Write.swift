@@ -56,11 +56,8 @@ extension SegmentFile {
     package func release(_ record: SpillRecord) {
         if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
-            if record.isShared {
-                state.allocator.freeFrame(of: record.unit)
-            } else {
-                state.allocator.free(record.extent)
-            }
+            let extent = record.isShared ? state.allocator.takeLastFrame(of: record.unit) : record.extent
+            if let extent { state.allocator.free(extent) }
             state.usage.frames -= 1
             state.usage.plainBytes -= Int(record.plainLength)
             state.usage.storedBytes -= Int(record.storedLength)
