@@ -23,23 +23,22 @@ struct SubtreeRelief {
         if isHeld { entries = entries.filter { $0.entry.traits.current.isHeld } }
         root.ask()
         let storage = PlanStorage()
-        storage.reserve(entries.reduce(0) { $0 + $1.entry.valueCount })
+        storage.reserve(values: entries.reduce(0) { $0 + $1.entry.valueCount }, caches: entries.count)
+        let moment = PlanMoment(now: UseClock.tick())
+        storage.begin(context.engine.policy, at: moment, goal: goal, compression: .none)
         let canSpill = context.engine.canSpill
         for (entry, isVisible) in entries {
             entry.list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: 0)
         }
-        evict(storage, goal: goal, &report)
-        for index in 0..<storage.skipCount {
-            // Retained by the storage.
-            let skip = unsafe storage.skips[index]
-            unsafe note(skip.entry.takeUnretainedValue(), skip.reason, skip.footprint, &report)
-        }
+        report.claimed = ByteCount(bytes: evict(storage, goal: goal, at: moment))
+        report.fill(from: storage.tally, isMemoryBacked: context.engine.isMemoryBacked)
         report.returned = ByteCount(bytes: before - context.engine.residentBytes())
         report.duration = context.clock.now() - start
         return report
     }
 
-    private func evict(_ storage: PlanStorage, goal: Int?, _ report: inout EvictionReport) {
+    /// Plans and carries out; the bytes freed.
+    private func evict(_ storage: PlanStorage, goal: Int?, at moment: PlanMoment) -> Int {
         let count = storage.candidateCount
         // The storage has at least as many choices as candidates.
         let plan = unsafe Planner.plan(
@@ -47,51 +46,26 @@ struct SubtreeRelief {
             choices: UnsafeMutableBufferPointer(rebasing: storage.choices[0..<count]),
             goal: goal,
             policy: context.engine.policy,
-            at: PlanMoment(now: UseClock.tick())
+            at: moment
         )
-        for choice in 0..<plan.count {
-            // Choices name candidates; the storage retains their entries.
-            let victim = unsafe Int(storage.choices[choice].index)
-            let place = unsafe storage.places[victim]
+        var freed = 0
+        for victim in 0..<storage.beginVictims(plan.count) {
+            // Within the plan; the storage retains the entries.
+            let place = unsafe storage.place(ofVictim: victim)
             let entry = unsafe place.entry.takeUnretainedValue()
-            let candidate = unsafe storage.candidates[victim]
+            let candidate = unsafe storage.candidates[storage.candidate(ofVictim: victim)]
             if candidate.way == .spill, unsafe !context.engine.spill(entry, place.slot) {
-                note(entry, .spillFailed, candidate.footprint, &report)
+                storage.skip(entry, .spillFailed, footprint: candidate.footprint)
                 continue
             }
             guard let bytes = unsafe entry.release(place.slot, dropping: candidate.way == .drop) else {
-                note(entry, .pinned, candidate.footprint, &report)
+                storage.skip(entry, .pinned, footprint: candidate.footprint)
                 continue
             }
-            report.claimed.bytes += bytes
-            report.evicted.append(
-                EvictionReport.Evicted(
-                    resource: PressureResource(entry: entry),
-                    path: entry.path,
-                    disposition: candidate.way == .spill ? .spilled : candidate.way == .drop ? .dropped : .reused,
-                    bytes: ByteCount(bytes: bytes),
-                    storedBytes: .zero,
-                    copyDuration: .zero,
-                    releaseDuration: .zero
-                )
-            )
+            freed += bytes
+            storage.tally.add(entry, .evicted(candidate.way.disposition)) { $0.bytes += bytes }
         }
-    }
-
-    private func note(
-        _ entry: CacheEntry,
-        _ reason: EvictionReport.SkipReason,
-        _ footprint: Int,
-        _ report: inout EvictionReport
-    ) {
-        report.skipped.append(
-            EvictionReport.Skipped(
-                resource: PressureResource(entry: entry),
-                path: entry.path,
-                reason: reason,
-                bytes: ByteCount(bytes: footprint)
-            )
-        )
+        return freed
     }
 }
 
