@@ -50,6 +50,11 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
 
+    /// A slot that holds nothing, for a value that a relief dropped at `stamp`.
+    package static func dropped(at stamp: UInt32) -> ResidencyWord {
+        ResidencyWord(rawValue: evictedBit | UInt64(stamp) << 32)
+    }
+
     /// A spare slot, not in use.
     package static let retired = ResidencyWord(rawValue: retiredBits)
 
@@ -252,11 +257,16 @@ extension ResidencyWord {
     }
 
     /// The writer is done; what was copied before is out of date.
-    package func finishingMutation(hasValue: Bool, stamp: UInt32) -> ResidencyWord? {
+    package func finishingMutation(
+        hasValue: Bool,
+        stamp: UInt32,
+        isReloadable: Bool = false
+    ) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        // What was evicted was another value, and what there is now no loader makes.
-        return settled(hasValue ? .resident : .unloaded, stamp: stamp)
+        // What was evicted was another value, and what there is now no loader makes, unless the writer says so.
+        let word = settled(hasValue ? .resident : .unloaded, stamp: stamp)
             .clearing(Self.copyBits | Self.evictedBit | Self.reloadableBit)
+        return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 
     /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
@@ -315,5 +325,16 @@ extension ResidencyWord {
     package func spared(hits: UInt8) -> ResidencyWord {
         let word = phase == .resident ? clearing(Self.evictedBit) : self
         return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 29)
+    }
+}
+
+// MARK: - Saved values
+
+extension ResidencyWord {
+    /// The writer has put the copy of a saved value in place: out of memory, as after an eviction that nobody measures.
+    package func adopting(isReloadable: Bool) -> ResidencyWord? {
+        guard phase == .mutating else { return nil }
+        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).setting(Self.cleanBit)
+        return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 }

@@ -11,6 +11,8 @@ struct ChunkCopier: Sendable {
         var failure: SpillFailure?
         /// Whether one was stored although it may be worth compressing.
         var isProvisional = false
+        /// Whether it failed without having been tried, because another one had just failed.
+        var isUntried = false
     }
 
     private final class Rates: Sendable { let lock = Lock(CodecRates()) }
@@ -102,7 +104,7 @@ struct ChunkCopier: Sendable {
     }
 
     /// What to ask of the encoder, and whether that is a makeshift.
-    private func next(
+    func next(
         for entry: CacheEntry,
         _ purpose: CodecChoice.Purpose
     ) -> (choice: CompressionChoice, isProvisional: Bool) {

@@ -137,9 +137,16 @@ extension CopyCrew.Tools {
         }
     }
 
-    /// Copies some chunks of a victim, and says so.
+    /// Copies some chunks of a victim, or some small victims, and says so.
     fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
         guard let storage = state.withLock({ $0.storage }) else { return }
+        guard unit.count == 1 else {
+            copier.copyBatch(unit.victim..<unit.victim + unit.count, of: storage, with: encoder) { victim, result in
+                state.withLock { $0.job?.finish(victim, of: unit, result, now: clock.now()) }
+            }
+            state.withLock { $0.job?.end(unit) }
+            return
+        }
         let place = unsafe storage.place(ofVictim: unit.victim)
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()

@@ -7,6 +7,8 @@ struct CopyJob {
         var victim: Int
         /// Which chunks. All of them at once if the value's bytes have to be made first.
         var chunks: Range<Int>
+        /// How many victims from this one on, all of them small: those are written together.
+        var count = 1
     }
 
     private let storage: PlanStorage
@@ -70,8 +72,56 @@ struct CopyJob {
             }
             nextVictim += 1
             begin(nextVictim - 1, now: now)
+            if let unit = gather(now: now) {
+                underWay += 1
+                return unit
+            }
         }
     }
+
+    /// If the victim that was just begun is small, begins those that follow it and are small too.
+    private mutating func gather(now: MonotonicInstant) -> Unit? {
+        // With a deadline, the clock is looked at before each value.
+        guard deadline == nil, let first = open?.victim, isSmall(first) else { return nil }
+        open = nil
+        var bytes = unsafe storage.outcomes[first].plainBytes
+        while nextVictim < endOfVictims, nextVictim - first < ChunkCopier.mostBatched, bytes < SegmentFile.chunkSize,
+            isSmall(nextVictim)
+        {
+            nextVictim += 1
+            begin(nextVictim - 1, now: now)
+            // What is begun is done in this unit, not handed out.
+            open = nil
+            unsafe bytes += storage.outcomes[nextVictim - 1].plainBytes
+        }
+        return Unit(victim: first, chunks: 0..<1, count: nextVictim - first)
+    }
+
+    /// Whether a victim gains from being written together with others.
+    private func isSmall(_ victim: Int) -> Bool {
+        let candidate = storage.candidate(ofVictim: victim)
+        // Within the plan; the storage retains every entry it lists.
+        let (way, place) = unsafe (storage.candidates[candidate].way, storage.places[candidate])
+        guard way == .spill else { return false }
+        let byteCount = unsafe place.entry.takeUnretainedValue().plainByteCount(place.slot)
+        return 1...SegmentFile.longestBatched ~= byteCount
+    }
+
+    /// A small victim of a piece of work is done, or has failed; `end()` follows the last one.
+    mutating func finish(_ victim: Int, of unit: Unit, _ result: ChunkCopier.Result, now: MonotonicInstant) {
+        if let failure = result.failure { unsafe storage.outcomes[victim].failure = failure }
+        unsafe storage.outcomes[victim].isProvisional = result.isProvisional
+        unsafe storage.outcomes[victim].isUntried = result.isUntried
+        unsafe storage.outcomes[victim].chunksLeft = 0
+        if let start = unsafe storage.outcomes[victim].copyStart {
+            // Each has its share of the time that all of them took.
+            unsafe storage.outcomes[victim].copyTime = max(.zero, now - start) / unit.count
+        }
+        push(victim)
+    }
+
+    /// A piece of work is over, all of whose victims were finished one by one.
+    mutating func end(_ unit: Unit) { underWay -= 1 }
 
     /// A piece of work is done, or has failed.
     mutating func finish(_ unit: Unit, _ result: ChunkCopier.Result, now: MonotonicInstant) {

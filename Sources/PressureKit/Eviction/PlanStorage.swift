@@ -26,6 +26,8 @@ package final class PlanStorage: @unchecked Sendable {
         var chunksLeft = 0
         /// Whether its copy is worth compressing later.
         var isProvisional = false
+        /// Whether it was left alone because another one had just failed.
+        var isUntried = false
         /// Why it could not be copied.
         var failure: SpillFailure?
         var copyStart: MonotonicInstant?

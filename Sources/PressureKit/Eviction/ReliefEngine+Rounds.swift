@@ -159,6 +159,7 @@ extension ReliefEngine {
         if let failure = outcome.failure {
             // Where it was to go is memory: that it does not fit or shrink is no failure, but the reason why it stays.
             if way == .compress { return skip(victim, storage, .notCompressible) }
+            if outcome.isUntried { return skip(victim, storage, .spillSuspended) }
             storage.tally.add(entry, .failed) { $0.failure = failure }
             // A value that cannot be encoded says nothing about the disk.
             if !failure.concernsValueOnly { noteFailure(failure) }

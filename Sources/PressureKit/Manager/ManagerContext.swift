@@ -11,6 +11,10 @@ final class ManagerContext: Sendable {
     let events = EventHub()
     let scene: ManagerScene
     let listener: Listener
+    /// Asked before a value is loaded or restored.
+    let admission: Admission
+    /// Whether what appears is restored before it is asked for.
+    let restoresAhead: Bool
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
     private let calmWorker = Lock<CalmWorker?>(nil)
@@ -33,10 +37,13 @@ final class ManagerContext: Sendable {
         engine: ReliefEngine,
         clock: any MonotonicClock,
         logger: Logger,
-        dispositions: Disposition = .all
+        dispositions: Disposition = .all,
+        restoresAhead: Bool = true
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
         listener = try Listener(clock: clock)
+        admission = Admission(clock: clock)
+        self.restoresAhead = restoresAhead
         self.engine = engine
         self.clock = clock
         self.logger = logger

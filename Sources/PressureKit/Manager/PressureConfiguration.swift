@@ -37,6 +37,9 @@ public struct PressureConfiguration: Sendable {
     /// The most plain bytes a second that are copied ahead.
     public var copyAheadRate: ByteCount = .mebibytes(32)
 
+    /// Whether what a controller holds begins to be restored when it appears, as long as memory is not short.
+    public var restoresAhead = true
+
     /// The part of what could be evicted that one warning frees at most, when its signal names no number of bytes.
     /// A critical warning without a number frees all that is not in use.
     ///
@@ -100,6 +103,10 @@ public struct PressureConfiguration: Sendable {
         var context = SignalContext()
         context.environment = environment
         context.thresholds = thresholds
+        if engine.isMemoryBacked {
+            let file = engine.file
+            context.heldOutside = { ByteCount(bytes: file.usage().storedBytes) }
+        }
         return context
     }
 }

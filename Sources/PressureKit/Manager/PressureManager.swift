@@ -27,6 +27,8 @@ public final class PressureManager: Sendable {
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
     let visibleBefore = Lock<[WeakEntry]>([])
+    /// What is known of saving and restoring state.
+    let restoration = RestorationState()
     private let isShutDown = Atomic<Bool>(false)
 
     /// Creates a manager. Blocks briefly on the file system.
@@ -45,7 +47,8 @@ public final class PressureManager: Sendable {
             engine: engine,
             clock: configuration.clock,
             logger: logger,
-            dispositions: configuration.supportedDispositions
+            dispositions: configuration.supportedDispositions,
+            restoresAhead: configuration.restoresAhead
         )
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
@@ -64,6 +67,7 @@ public final class PressureManager: Sendable {
             relief?.request(ReliefRequest(decision, share: share, context: context))
         }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
+        context.admission.connect(Admission.Supply(monitor: monitor, relief: relief))
         let probe = BusyProbe()
         context.calm =
             configuration.copiesAhead
@@ -199,6 +203,7 @@ public final class PressureManager: Sendable {
             available: headroom?.available,
             limit: headroom?.limit,
             signals: monitor.statuses,
+            admission: context.admission.counts,
             controllers: controllers,
             processResident: ByteCount(bytes: context.engine.residentBytes()),
             copied: ByteCount(bytes: usage.plainBytes),

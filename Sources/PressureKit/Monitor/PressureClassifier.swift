@@ -51,6 +51,19 @@ package struct PressureClassifier: Sendable {
         return least
     }
 
+    /// How far the nearest limit is from critical; `nil` when no source has told any bytes.
+    package var admissionRoom: AdmissionRoom? {
+        var nearest: AdmissionRoom?
+        for index in voters.indices {
+            guard let headroom = voters[index].headroom, let bands = voters[index].bands,
+                let takenAt = voters[index].reading?.takenAt
+            else { continue }
+            let bytes = headroom.available.bytes - bands.criticalEnter.bytes
+            if nearest.map({ bytes < $0.bytes }) ?? true { nearest = AdmissionRoom(bytes: bytes, takenAt: takenAt) }
+        }
+        return nearest
+    }
+
     /// One source's last reading, and what follows from it.
     package struct Vote: Hashable, Sendable {
         /// The last reading; `nil` before the first.

@@ -77,9 +77,9 @@ struct ExtentAllocator: Sendable {
         }
     }
 
-    /// Gives back one frame of a unit that is shared, and with the last one the unit.
-    mutating func freeFrame(of unit: UInt32) {
-        if shared.removeFrame(of: unit) { free(Extent(start: unit, count: 1)) }
+    /// Takes one frame off a unit that is shared. With the last one, returns the unit, which is then to be freed.
+    mutating func takeLastFrame(of unit: UInt32) -> Extent? {
+        shared.removeFrame(of: unit) ? Extent(start: unit, count: 1) : nil
     }
 
     /// Merges the free extent that begins at `unit`, if there is one, into a neighbour.

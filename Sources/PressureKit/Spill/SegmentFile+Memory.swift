@@ -25,21 +25,30 @@ extension SegmentFile {
 
     /// Frees a frame's extent and gives its blocks back. One system call; allocates nothing.
     func releaseAtOnce(_ record: SpillRecord) {
-        var isReturned = true
-        do {
-            // Before the extent is free: afterwards it may be somebody else's.
-            try fileSystem.punchHole(descriptor, at: record.offset, count: Int64(record.occupiedBytes))
-        } catch {
-            isReturned = false
-        }
+        // Of a unit that is shared only the last frame's release gives anything back.
+        var extent: Extent? = record.extent
+        if record.isShared { extent = state.withLock { $0.allocator.takeLastFrame(of: record.unit) } }
+        // Before the extent is free: afterwards it may be somebody else's.
+        var isReturned = false
+        if let extent { isReturned = punch(extent) }
         state.withLock { state in
-            state.allocator.free(record.extent, holdsBlocks: !isReturned)
-            if isReturned { state.usage.bytesReturned += record.occupiedBytes }
+            if let extent { state.allocator.free(extent, holdsBlocks: !isReturned) }
             // What lies behind the last live frame has been given back piece by piece.
             if state.allocator.holdingUnits == 0 { state.fileUnits = state.allocator.end }
             state.usage.frames -= 1
             state.usage.plainBytes -= Int(record.plainLength)
             state.usage.storedBytes -= Int(record.storedLength)
         }
+    }
+
+    private func punch(_ extent: Extent) -> Bool {
+        let unit = Int64(ExtentAllocator.unitSize)
+        do {
+            try fileSystem.punchHole(descriptor, at: Int64(extent.start) * unit, count: Int64(extent.count) * unit)
+        } catch {
+            return false
+        }
+        state.withLock { $0.usage.bytesReturned += Int(extent.count) * Int(unit) }
+        return true
     }
 }

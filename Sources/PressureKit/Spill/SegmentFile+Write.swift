@@ -54,13 +54,11 @@ extension SegmentFile {
     /// Each record is released once. Releasing it while it is being read is safe for the file: the read fails its
     /// check, or has already passed it.
     package func release(_ record: SpillRecord) {
+        if isReadOnly { return }
         if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
-            if record.isShared {
-                state.allocator.freeFrame(of: record.unit)
-            } else {
-                state.allocator.free(record.extent)
-            }
+            let extent = record.isShared ? state.allocator.takeLastFrame(of: record.unit) : record.extent
+            if let extent { state.allocator.free(extent) }
             state.usage.frames -= 1
             state.usage.plainBytes -= Int(record.plainLength)
             state.usage.storedBytes -= Int(record.storedLength)
@@ -174,5 +172,37 @@ extension SpillUsage {
         plainBytes += Int(record.plainLength)
         storedBytes += Int(record.storedLength)
         bytesWritten += Int(record.storedLength)
+    }
+}
+
+// MARK: - Saved states
+
+extension SegmentFile {
+    /// Writes a chunk that another file has, as it is encoded there. Blocks.
+    ///
+    /// - Throws: why it could not be read there or written here. Nothing is left allocated in this file then.
+    func take(
+        _ record: SpillRecord,
+        from source: SegmentFile,
+        with encoder: ChunkEncoder,
+        _ decoder: ChunkDecoder
+    ) throws(SpillFailure) -> SpillRecord {
+        encoder.use.begin()
+        defer { encoder.use.end() }
+        decoder.use.begin()
+        defer { decoder.use.end() }
+        let payload = unsafe UnsafeRawBufferPointer(try source.payload(of: record, with: decoder))
+        let placed = unsafe try place(
+            ChunkEncoder.Encoded(codec: record.codec, payload: payload, isTried: false),
+            plainLength: Int(record.plainLength)
+        )
+        do throws(SpillFailure) {
+            try unsafe writePayload(payload, at: placed.offset)
+        } catch {
+            state.withLock { $0.allocator.free(placed.extent) }
+            throw error
+        }
+        finish(placed)
+        return placed
     }
 }

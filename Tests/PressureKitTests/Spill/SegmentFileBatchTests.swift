@@ -102,6 +102,24 @@ import Testing
         #expect(fixture.file.usage().occupiedBytes == 0 && fixture.file.usage().storedBytes == 0)
     }
 
+    /// A file in memory gives pages back with each release: those of a shared unit with the last of its frames only.
+    @Test func inMemoryASharedPageIsGivenBackOnceAndLast() throws {
+        let disk = InMemoryFileSystem()
+        let limits = SpillLimits(freeSpaceFloor: .zero, returnsAtOnce: true)
+        let fixture = try SpillFixture(disk, limits: limits, frames: 600)
+        let values = (0..<96).map { Content.noise.bytes(128, seed: $0) }
+        let records = try Self.write(values, to: fixture)
+        for index in [Int](0..<31) + [Int](64..<96) { fixture.file.release(records[index]) }
+        #expect(fixture.file.usage().occupiedBytes == 2 * 4096)
+        #expect(fixture.file.usage().bytesReturned == 4096)
+        for index in 31..<64 {
+            let found = try fixture.read(records[index])
+            #expect(found == values[index])
+            fixture.file.release(records[index])
+        }
+        #expect(fixture.file.usage().occupiedBytes == 0 && fixture.file.usage().bytesReturned == 3 * 4096)
+    }
+
     /// Fails the first call, then the second, and so on; after every failure the file is as it was.
     @Test(arguments: [Errno.noSpace, .ioError], [false, true])
     func anErrorAtAnyCallLeavesTheFileAsItWas(_ errno: Errno, isLasting: Bool) throws {
