@@ -40,6 +40,10 @@ let package = Package(
             name: "Foundation",
             description: "Data and Codable values are Spillable. Links FoundationEssentials."
         ),
+        .trait(
+            name: "Zstd",
+            description: "Compresses with zstd, several times as fast as zlib. Links the system's libzstd."
+        ),
         .default(enabledTraits: ["ServiceLifecycle", "Foundation"]),
     ],
     dependencies: [
@@ -52,12 +56,14 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CLinuxShims", cSettings: cSettings),
         .target(name: "CAllocationCounter", cSettings: cSettings),
         .target(
             name: "PressureKit",
             dependencies: [
                 "CZlib",
+                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -108,6 +114,12 @@ let package = Package(
         ),
         .testTarget(
             name: "PressuresimTests",
+            dependencies: ["pressuresim", "PressureKit"],
+            exclude: ["Fixtures"],  // read from where they are
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RealPressureTests",
             dependencies: ["pressuresim", "PressureKit"],
             swiftSettings: settings
         ),

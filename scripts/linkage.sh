@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A program that uses the core alone does not load Foundation, and loads the system's zlib.
+# A program that uses the core alone loads neither Foundation nor zstd, and loads the system's zlib.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -11,5 +11,9 @@ if grep Foundation <<<"$libraries"; then
     echo "linkage: the core loads Foundation. Find the import with: grep -rn 'import Foundation' Sources/PressureKit" >&2
     exit 1
 fi
+if grep libzstd <<<"$libraries"; then
+    echo "linkage: the core loads zstd without the trait Zstd. Look at who depends on CZstd in Package.swift" >&2
+    exit 1
+fi
 grep -q libz.so <<<"$libraries" || { echo "linkage: the core does not load libz" >&2; exit 1; }
-echo "linkage: no Foundation among $(wc -l <<<"$libraries") libraries"
+echo "linkage: neither Foundation nor zstd among $(wc -l <<<"$libraries") libraries"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that zlib's headers and pkg-config are there. Installs nothing else.
+# setup.sh [zstd]: makes sure that zlib's headers and pkg-config are there; with zstd, for the trait Zstd, that
+# library's headers too. Installs nothing else.
 set -euo pipefail
 
 swift=${SWIFT:-swift}
@@ -8,21 +9,27 @@ command -v "$swift" >/dev/null || {
     exit 1
 }
 
-is_complete() { command -v pkg-config >/dev/null && pkg-config --exists zlib; }
+libraries=(zlib)
+packages=(zlib1g-dev pkg-config)
+if [ "${1:-}" = zstd ]; then
+    libraries+=(libzstd)
+    packages+=(libzstd-dev)
+fi
+
+is_complete() { command -v pkg-config >/dev/null && pkg-config --exists "${libraries[@]}"; }
 
 is_complete && exit 0
 
-packages=(zlib1g-dev pkg-config)
 command -v apt-get >/dev/null || {
-    echo "setup: zlib's headers or pkg-config are missing, and there is no apt-get to install them with." >&2
-    echo "       Install them with this system's package manager (zlib-devel and pkgconf on Fedora)." >&2
+    echo "setup: pkg-config or the headers of ${libraries[*]} are missing, and there is no apt-get to install them." >&2
+    echo "       Install them with this system's package manager (on Fedora: pkgconf, zlib-devel, libzstd-devel)." >&2
     exit 1
 }
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || {
-        echo "setup: zlib's headers or pkg-config are missing, and only root may install them. As root, run:" >&2
+        echo "setup: only root may install what is missing. As root, run:" >&2
         echo "       apt-get install ${packages[*]}" >&2
         exit 1
     }
@@ -41,6 +48,7 @@ apt install --no-install-recommends "${packages[@]}" >/dev/null 2>&1 || {
 }
 
 is_complete || {
-    echo "setup: ${packages[*]} are installed, but pkg-config does not find zlib. Look at: pkg-config --debug zlib" >&2
+    echo "setup: ${packages[*]} are installed, but pkg-config does not find ${libraries[*]}. Look at:" >&2
+    echo "       pkg-config --debug ${libraries[*]}" >&2
     exit 1
 }

@@ -7,14 +7,17 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -163,6 +166,71 @@ uint32_t pk_thread_id(void) {
     if (id == 0) id = (uint32_t)syscall(SYS_gettid);
     return id;
 }
+
+void *pk_reserve_pages(size_t length) {
+    void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address == MAP_FAILED ? NULL : address;
+}
+
+int pk_drop_pages(void *address, size_t length) { return madvise(address, length, MADV_DONTNEED); }
+
+static __thread bool trading;
+
+bool pk_is_trading(void) { return trading; }
+
+void pk_set_trading(bool is_trading) { trading = is_trading; }
+
+int pk_run_when_idle(void) {
+    struct sched_param parameters = {.sched_priority = 0};
+    return sched_setscheduler(0, SCHED_IDLE, &parameters);
+}
+
+// Pressure signals.
+
+int pk_open_write(const char *path) { return open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int pk_open_trigger(const char *path) { return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int pk_open_wait(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count) {
+    ssize_t written;
+    do {
+        written = write(descriptor, bytes, count);
+    } while (written < 0 && errno == EINTR);
+    return written;
+}
+
+int pk_connect_unix(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -1;
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof(address)) == 0) return descriptor;
+    int reason = errno;
+    close(descriptor);
+    errno = reason;
+    return -1;
+}
+
+int64_t pk_send_bytes(int descriptor, const void *bytes, size_t count) {
+    return send(descriptor, bytes, count, MSG_NOSIGNAL);
+}
+
+int pk_kind_of_path(const char *path) {
+    struct stat information;
+    if (stat(path, &information) != 0) return -1;
+    if (S_ISREG(information.st_mode)) return 0;
+    if (S_ISFIFO(information.st_mode)) return 1;
+    if (S_ISSOCK(information.st_mode)) return 2;
+    return 3;
+}
+
+int pk_fork(void) { return fork(); }
 
 int pk_open_named(const char *path, bool create) {
     return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);

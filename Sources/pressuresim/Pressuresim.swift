@@ -6,7 +6,10 @@ struct Pressuresim: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pressuresim",
         abstract: "Plays memory-pressure scenarios against PressureKit and measures eviction and restore latency.",
-        subcommands: [RunCommand.self, BenchCommand.self]
+        subcommands: [
+            RunCommand.self, BenchCommand.self, DoctorCommand.self, WatchCommand.self, RecordCommand.self,
+            ReplayCommand.self, HogCommand.self, SurviveCommand.self,
+        ]
     )
 
     /// Runs the command that the arguments name.

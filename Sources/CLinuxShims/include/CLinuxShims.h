@@ -106,6 +106,48 @@ size_t pk_crc32_fold(uint32_t *crc, const void *bytes, size_t count);
 /// The kernel's id of the calling thread, which is never 0. One system call for each thread.
 uint32_t pk_thread_id(void);
 
+/// Address space without memory behind it until it is touched: `mmap(2)` with MAP_NORESERVE; NULL on failure.
+void *pk_reserve_pages(size_t length);
+
+/// Gives the memory of whole pages back and keeps the addresses: `madvise(2)` with MADV_DONTNEED.
+int pk_drop_pages(void *address, size_t length);
+
+/// Whether the calling thread trades one cached value for another. Swift has no thread-local variables.
+bool pk_is_trading(void);
+
+/// Sets what `pk_is_trading` says on the calling thread.
+void pk_set_trading(bool is_trading);
+
+/// Has the calling thread run only when a processor has nothing else to do: `sched_setscheduler(2)` with SCHED_IDLE,
+/// which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
+int pk_run_when_idle(void);
+
+// Pressure signals. `open` is variadic; O_NONBLOCK so that a FIFO without a partner does not stop the caller.
+
+/// `open(2)` with O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY.
+int pk_open_write(const char *path);
+
+/// `open(2)` with O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY: how the kernel wants a pressure trigger opened.
+int pk_open_trigger(const char *path);
+
+/// `open(2)` with O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY.
+int pk_open_wait(const char *path);
+
+/// `connect(2)` of a new stream socket, AF_UNIX, SOCK_CLOEXEC | SOCK_NONBLOCK. The address is a cast Swift cannot make.
+int pk_connect_unix(const char *path);
+
+/// `send(2)` with MSG_NOSIGNAL: a partner that is gone must not end the process by SIGPIPE.
+int64_t pk_send_bytes(int descriptor, const void *bytes, size_t count);
+
+/// What `stat(2)` finds: 0 a regular file, 1 a FIFO, 2 a socket, 3 anything else; -1 nothing. The macros do not import.
+int pk_kind_of_path(const char *path);
+
+/// `fork(2)`, which Swift declares unavailable; for tests of what a child finds.
+int pk_fork(void);
+
+/// `write(2)`, again after EINTR.
+int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count);
+
 /// `open(2)` with O_RDWR | O_CLOEXEC | O_NOFOLLOW, and with O_CREAT, mode 0600, if `create`. `open` is variadic.
 int pk_open_named(const char *path, bool create);
 

@@ -21,12 +21,16 @@ extension CacheEntry {
         }
     }
 
-    /// The copy is written and checked, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
+    /// The copy is written and checked, as it is to stay or `isProvisional`, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
     @discardableResult
-    func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool) -> Int {
+    func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool, isProvisional: Bool = false) -> Int {
         if !succeeded { unsafe copy(slot).pointee.release() }
         let stored = unsafe copy(slot).pointee.storedByteCount
-        guard let step = unsafe header(slot).pointee.apply({ $0.finishingCopy(succeeded: succeeded) }) else {
+        let isCompressed = unsafe copy(slot).pointee.file?.isInMemory ?? false
+        let step = unsafe header(slot).pointee.apply {
+            $0.finishingCopy(succeeded: succeeded, isCompressed: isCompressed, isProvisional: isProvisional)
+        }
+        guard let step else {
             preconditionFailure("finished a copy that was not begun")
         }
         // A copy keeps off writers (they put a new slot in place), so a wake-up is never due here; but the slot may

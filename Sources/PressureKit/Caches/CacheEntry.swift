@@ -32,7 +32,7 @@ package class CacheEntry: @unchecked Sendable {
     }
 
     deinit {
-        ledger.load()?.addEntries(-room.load(ordering: .relaxed))
+        ledger.load()?.addValues(-room.load(ordering: .relaxed), caches: -1)
         ledger.load()?.add(-frames.load(ordering: .relaxed))
     }
 
@@ -40,7 +40,7 @@ package class CacheEntry: @unchecked Sendable {
     package func join(_ ledger: FrameLedger) {
         guard self.ledger.load() !== ledger else { return }
         // One that comes from another manager stays counted here too.
-        ledger.addEntries(room.load(ordering: .relaxed))
+        ledger.addValues(room.load(ordering: .relaxed), caches: 1)
         guard self.ledger.load() == nil, self.ledger.storeIfNil(ledger) === ledger else { return }
         ledger.add(frames.load(ordering: .relaxed))
     }
@@ -48,7 +48,7 @@ package class CacheEntry: @unchecked Sendable {
     /// Has plans make room for `count` values more. Allocates.
     func reserveRoom(_ count: Int) {
         room.wrappingAdd(count, ordering: .relaxed)
-        ledger.load()?.addEntries(count)
+        ledger.load()?.addValues(count)
         controller?.context?.reserve()
     }
 
@@ -108,10 +108,16 @@ package class CacheEntry: @unchecked Sendable {
     /// The ``UseClock`` reading of the last use.
     package var stamp: UInt32 { preconditionFailure("a subclass answers this") }
 
+    /// Passes the slot of every value, in memory or not, to `body`. Takes the locks of a cache with many in turn, and
+    /// allocates nothing.
+    func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) { preconditionFailure("a subclass answers this") }
+
     /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
     /// nothing.
     func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        preconditionFailure("a subclass answers this")
+        unsafe forEachSlot { slot in
+            unsafe list(slot, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+        }
     }
 
     // MARK: For subclasses, which know the type of the value

@@ -14,6 +14,8 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let refaults = Atomic<Int>(0)
     /// The horizon of the last relief that took something from this cache, in ticks of the ``UseClock``.
     package let horizon = Atomic<UInt32>(0)
+    /// The raw value of a ``CodecMemory``: whether the values can be compressed.
+    package let codecMemory = Atomic<UInt64>(0)
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
     private let averageRestoreBytes = Atomic<Int64>(-1)

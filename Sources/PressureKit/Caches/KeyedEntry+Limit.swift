@@ -13,7 +13,8 @@ extension KeyedEntry {
             let turn = nextShard.wrappingAdd(1, ordering: .relaxed).newValue
             let number = turn & (KeyedShards<Key, Value>.count - 1)
             let victim = unsafe shards[number].pointee.withLock { $0.nextVictim() }
-            let hasLeft = victim.map { evict($0.slot) } ?? false
+            // What came in is likely to be followed by more of its size.
+            let hasLeft = WarmPages.trading { victim.map { evict($0.slot) } ?? false }
             fruitless = hasLeft ? 0 : fruitless + 1
         }
     }
@@ -32,12 +33,13 @@ extension KeyedEntry {
                 byteCount: unsafe plainByteCount(slot.base),
                 canSpill: engine?.canSpill ?? false
             )
-        let way = traits.current.way(for: word, canSpill: engine?.canSpill ?? false, freely: freely)
+        let canSpill = engine?.canSpill ?? false
+        let way = traits.current.way(for: word, canSpill: canSpill, compression: .none, freely: freely)
         switch way {
         case nil: return false
         case .release: break
         case .drop: return unsafe release(slot.base, dropping: true) != nil
-        case .spill:
+        case .spill, .compress:
             guard let engine, unsafe engine.spill(self, slot.base) else { return false }
         }
         return unsafe release(slot.base, dropping: false) != nil

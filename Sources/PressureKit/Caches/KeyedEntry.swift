@@ -102,7 +102,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             }
             let grows = shard.isFull
             let slot = shard.insert(key, hash).slot
-            unsafe slot.header.pointee.word.store(ResidencyWord.unloaded.rawValue, ordering: .releasing)
+            let word = shard.ghosts.take(hash).map(ResidencyWord.dropped) ?? .unloaded
+            unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
             return (slot, self.turn(slot, begins: begins), grows)
         }
         if grew { reserveRoom(Shard.blockSize) }
@@ -123,9 +124,11 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
         unsafe shards[place.shard].pointee.withLock { shard in
             // Unless a reader has begun to load it again.
-            guard unsafe place.slot.header.pointee.apply({ $0.vacating() }) != nil else { return }
+            guard let step = unsafe place.slot.header.pointee.apply({ $0.vacating() }) else { return }
             clear(place.slot)
-            shard.remove(place.index, hash(unsafe place.key.pointee))
+            let hash = hash(unsafe place.key.pointee)
+            if step.before.isMarkedEvicted { shard.ghosts.note(hash, at: step.before.stamp) }
+            shard.remove(place.index, hash)
             shard.free(place.index)
         }
     }
@@ -142,12 +145,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         saved.cache.type == typeName && adopt(saved.cache.values, in: saved.file)
     }
 
-    override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
+    override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
         for index in 0..<KeyedShards<Key, Value>.count {
             unsafe shards[index].pointee.withLock { shard in
-                shard.forEach { place in
-                    unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
-                }
+                shard.forEach { unsafe body($0.slot.base) }
             }
         }
     }
@@ -163,6 +164,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var residency: Residency {
         let words = words
         if words.contains(where: { $0.isResident }) { return .resident }
+        if words.contains(where: { $0.residency == .compressed }) { return .compressed }
         return words.contains { $0.phase == .spilled } ? .spilled : .unloaded
     }
 

@@ -22,6 +22,8 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     private var freeList = Self.none
     private var oldest = Self.none
     private var newest = Self.none
+    /// What was dropped a while ago.
+    var ghosts = GhostList()
     /// Where SIEVE looks next.
     private var hand = Self.none
 

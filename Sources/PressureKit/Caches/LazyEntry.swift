@@ -125,7 +125,5 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     override var stamp: UInt32 { state.stamp }
 
-    override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        unsafe list(slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
-    }
+    override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe body(slot.base) }
 }

@@ -3,8 +3,9 @@ import Glibc
 
 /// Bytes in pages of their own, which go back to the operating system the moment the last copy is released.
 ///
-/// The C heap keeps what is freed and may return it late or never; pages of one's own are unmapped at once. Use it for
-/// values of some tens of kibibytes and more: every buffer takes whole pages and one of the kernel's mappings (65,530
+/// The C heap keeps what is freed and may return it late or never; pages of one's own are unmapped at once. (Only a
+/// ``KeyedCache`` that is at its limit keeps a few, at most 8 MiB, for the values it trades these for, and only until
+/// memory is short.) Use it for values of some tens of kibibytes and more: every buffer takes whole pages and one of the kernel's mappings (65,530
 /// for a process by default, `vm.max_map_count`).
 ///
 /// A value type: copies share pages until one of them is changed.
@@ -14,7 +15,7 @@ public struct PageBuffer: Sendable {
     /// A buffer of zeros. Memory is taken when it is first touched.
     ///
     /// Running out of address space ends the process, as it does for `Array`.
-    public init(byteCount: Int) { pages = Pages(byteCount: byteCount) }
+    public init(byteCount: Int) { pages = Pages(byteCount: byteCount, isZeroed: true) }
 
     /// A buffer with a copy of `bytes`.
     public init(copying bytes: RawSpan) {
@@ -99,9 +100,16 @@ private final class Pages: @unchecked Sendable {
     let byteCount: Int
     private let address: UnsafeMutableRawPointer
 
-    init(byteCount: Int) {
+    /// Pages that are to be filled with zeros, or by the caller.
+    init(byteCount: Int, isZeroed: Bool = false) {
         precondition(byteCount >= 0, "a PageBuffer cannot have \(byteCount) bytes")
         self.byteCount = byteCount
+        if let warm = unsafe WarmPages.shared.take(byteCount: Self.mappedByteCount(for: byteCount)) {
+            unsafe address = warm
+            // As long as was asked for; clearing warm pages costs a tenth of faulting fresh ones in.
+            if isZeroed { unsafe warm.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
+            return
+        }
         guard let address = unsafe pk_map_pages(Self.mappedByteCount(for: byteCount)) else {
             fatalError("no address space for a PageBuffer of \(ByteCount(bytes: byteCount))")
         }
@@ -109,7 +117,10 @@ private final class Pages: @unchecked Sendable {
     }
 
     // The address and length are those of `init`.
-    deinit { unsafe _ = pk_unmap_pages(address, mappedByteCount) }
+    deinit {
+        if unsafe WarmPages.shared.keep(address, byteCount: mappedByteCount) { return }
+        unsafe _ = pk_unmap_pages(address, mappedByteCount)
+    }
 
     var mappedByteCount: Int { Self.mappedByteCount(for: byteCount) }
 

@@ -2,9 +2,9 @@
 ///
 /// ```
 ///             load                    evict
-/// unloaded ─────────▶ resident ─────────────────▶ spilled
-///     ▲                │   ▲                        │
-///     └────────────────┘   └────────────────────────┘
+/// unloaded ─────────▶ resident ─────────────────▶ compressed, or spilled
+///     ▲                │   ▲                           │
+///     └────────────────┘   └───────────────────────────┘
 ///       drop (a loader        restore, on the next
 ///       can rebuild it)       access
 /// ```
@@ -15,6 +15,8 @@ public enum Residency: Sendable, Hashable, CaseIterable, CustomStringConvertible
     case loading
     /// The value is in memory.
     case resident
+    /// The value is in memory, compressed; the next access restores it from there.
+    case compressed
     /// The value is in the spill file only; the next access restores it.
     case spilled
     /// The value is being read back. Further readers wait for it.
@@ -26,6 +28,7 @@ public enum Residency: Sendable, Hashable, CaseIterable, CustomStringConvertible
         case .unloaded: "unloaded"
         case .loading: "loading"
         case .resident: "resident"
+        case .compressed: "compressed"
         case .spilled: "spilled"
         case .restoring: "restoring"
         }

@@ -14,7 +14,7 @@
 /// | `spilled` | no | nobody |
 /// | `retired` | until the last pin goes | readers that were there before it was replaced |
 ///
-/// Layout: pins in bits 0–19, phase in 20–23, flags in 24–28, hits in 29–30, `evicted` in 31, the stamp in 32–63.
+/// Layout: pins in bits 0–17, flags in 18, 19 and 23–28, phase in 20–22, hits in 29–30, `evicted` in 31, the stamp in 32–63.
 @usableFromInline
 package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline package var rawValue: UInt64
@@ -27,7 +27,7 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
         case unloaded, loading, resident, mutating, releasing, spilled, restoring, retired
     }
 
-    @inlinable static var pinMask: UInt64 { 0xF_FFFF }
+    @inlinable static var pinMask: UInt64 { 0x3_FFFF }
     @inlinable static var phaseMask: UInt64 { 0x7 << 20 }
     // Phases as numbers, since code that is inlined elsewhere cannot name the enumeration; a test compares them.
     @inlinable static var residentBits: UInt64 { 2 << 20 }
@@ -35,6 +35,10 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @inlinable static var waitersBit: UInt64 { 1 << 26 }
     @inlinable static var stampMask: UInt64 { 0xFFFF_FFFF << 32 }
     private static let cleanBit: UInt64 = 1 << 24
+    private static let compressedBit: UInt64 = 1 << 19
+    private static let provisionalBit: UInt64 = 1 << 18
+    /// What is known of the copy; all of it goes when the value changes.
+    private static let copyBits = cleanBit | compressedBit | provisionalBit
     @inlinable static var copyingBit: UInt64 { 1 << 25 }
     private static let holdsValueBit: UInt64 = 1 << 27
     @inlinable static var visitedBit: UInt64 { 1 << 28 }
@@ -45,6 +49,11 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
 
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
+
+    /// A slot that holds nothing, for a value that a relief dropped at `stamp`.
+    package static func dropped(at stamp: UInt32) -> ResidencyWord {
+        ResidencyWord(rawValue: evictedBit | UInt64(stamp) << 32)
+    }
 
     /// A spare slot, not in use.
     package static let retired = ResidencyWord(rawValue: retiredBits)
@@ -65,8 +74,14 @@ extension ResidencyWord {
     /// How many accesses and leases hold the value where it is.
     package var pins: Int { Int(rawValue & Self.pinMask) }
 
-    /// Whether the spill file holds a checked copy of the value as it is now.
+    /// Whether there is a checked copy of the value as it is now.
     package var isClean: Bool { rawValue & Self.cleanBit != 0 }
+
+    /// Whether that copy was written as it is, because memory was short, and is worth compressing when there is time.
+    package var isProvisional: Bool { rawValue & Self.provisionalBit != 0 }
+
+    /// Whether that copy is in memory, compressed, and not in the spill file.
+    package var isCompressed: Bool { rawValue & Self.compressedBit != 0 }
 
     /// Whether the value is as the loader made it, so that the loader can make it again. What was set or changed since
     /// is not, loader or no loader.
@@ -113,7 +128,7 @@ extension ResidencyWord {
         case .unloaded, .retired: .unloaded
         case .loading: .loading
         case .resident, .mutating, .releasing: .resident
-        case .spilled: .spilled
+        case .spilled: isCompressed ? .compressed : .spilled
         case .restoring: .restoring
         }
     }
@@ -186,13 +201,26 @@ extension ResidencyWord {
     package func finishingLoad(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
         guard phase == .loading else { return nil }
         return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp)
-            .clearing(Self.cleanBit).setting(Self.reloadableBit)
+            .clearing(Self.copyBits).setting(Self.reloadableBit)
     }
 
     /// The value is read back: resident and clean, pinned once for the one who read it. A refault as after a load.
+    ///
+    /// Clean only if the copy is on disk: one in memory is let go, since nobody needs the value there twice.
     package func finishingRestore(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
         guard phase == .restoring else { return nil }
-        return judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp).setting(Self.cleanBit)
+        let word = judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp)
+        return isCompressed ? word.clearing(Self.copyBits) : word.setting(Self.cleanBit)
+    }
+
+    /// The copy is another one now, of the same value. Legal while it is being read, which keeps everybody else away.
+    package func finishingMove(isCompressed: Bool, isProvisional: Bool = false) -> ResidencyWord? {
+        phase == .restoring ? settled(.spilled).describingCopy(isCompressed, isProvisional) : nil
+    }
+
+    fileprivate func describingCopy(_ isCompressed: Bool, _ isProvisional: Bool) -> ResidencyWord {
+        let bits = (isCompressed ? Self.compressedBit : 0) | (isProvisional ? Self.provisionalBit : 0)
+        return clearing(Self.copyBits).setting(Self.cleanBit | bits)
     }
 
     private func judgingReturn(at now: UInt32, _ horizon: UInt32) -> ResidencyWord {
@@ -237,7 +265,7 @@ extension ResidencyWord {
         guard phase == .mutating else { return nil }
         // What was evicted was another value, and what there is now no loader makes, unless the writer says so.
         let word = settled(hasValue ? .resident : .unloaded, stamp: stamp)
-            .clearing(Self.cleanBit | Self.evictedBit | Self.reloadableBit)
+            .clearing(Self.copyBits | Self.evictedBit | Self.reloadableBit)
         return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 
@@ -266,11 +294,16 @@ extension ResidencyWord {
         phase == .resident && !isCopying && !isClean ? setting(Self.copyingBit) : nil
     }
 
-    /// The copy is written and checked, or given up. Legal also after the slot was retired meanwhile.
-    package func finishingCopy(succeeded: Bool) -> ResidencyWord? {
+    /// The copy is written and checked, in memory or on disk, or given up. Legal also after the slot was retired
+    /// meanwhile.
+    package func finishingCopy(
+        succeeded: Bool,
+        isCompressed: Bool = false,
+        isProvisional: Bool = false
+    ) -> ResidencyWord? {
         guard isCopying else { return nil }
         let word = clearing(Self.copyingBit)
-        return succeeded && phase == .resident ? word.setting(Self.cleanBit) : word
+        return succeeded && phase == .resident ? word.describingCopy(isCompressed, isProvisional) : word
     }
 
     /// The value leaves memory. Legal while nobody holds it and it exists elsewhere: in a clean copy, or, with
@@ -301,7 +334,7 @@ extension ResidencyWord {
     /// The writer has put the copy of a saved value in place: out of memory, as after an eviction that nobody measures.
     package func adopting(isReloadable: Bool) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).setting(Self.cleanBit)
+        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).describingCopy(false, false)
         return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 }

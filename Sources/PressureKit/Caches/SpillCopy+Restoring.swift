@@ -1,6 +1,7 @@
 /// Reading a copy back into a value.
 extension SpillCopy {
-    /// Makes the value again from its copy, chunk by chunk straight into its final storage. Blocks; allocates the value.
+    /// Makes the value again from its copy, each chunk straight into its place in the final storage, on all cores if there
+    /// are several. Blocks; allocates the value.
     ///
     /// - Throws: ``PressureError`` with `restoreFailed` or `damagedCopy`, or what the value's own initialiser throws.
     func restore<Value: Spillable>(_ type: Value.Type, plainByteCount: Int) throws -> Value {
@@ -8,11 +9,21 @@ extension SpillCopy {
         let decoder = try DecoderPool.shared.take()
         defer { DecoderPool.shared.giveBack(decoder) }
         return unsafe try Value(spillByteCount: plainByteCount) { storage in
-            for index in 0..<chunkCount {
+            let destination = unsafe Destination(bytes: storage)
+            try RestoreCrew.shared.read(chunks: chunkCount, with: decoder) { (index, decoder) throws(SpillFailure) in
                 guard let record = record(index) else { preconditionFailure("chunk \(index) was never written") }
-                let part = unsafe storage[SegmentFile.chunkRange(index, ofByteCount: plainByteCount)]
-                unsafe try file.read(record, into: UnsafeMutableRawBufferPointer(rebasing: part), with: decoder)
+                let range = SegmentFile.chunkRange(index, ofByteCount: plainByteCount)
+                unsafe try file.read(
+                    record,
+                    into: UnsafeMutableRawBufferPointer(rebasing: destination.bytes[range]),
+                    with: decoder
+                )
             }
         }
+    }
+
+    /// Where the value's bytes go. Several threads write parts of it that do not overlap.
+    @safe private struct Destination {
+        let bytes: UnsafeMutableRawBufferPointer
     }
 }

@@ -60,6 +60,11 @@ package struct SpillCopy: @unchecked Sendable {
     /// Notes the record of the one chunk.
     package mutating func setOnlyRecord(_ record: SpillRecord) { room = record }
 
+    /// Notes the record of a chunk, if nobody else notes any.
+    mutating func note(_ record: SpillRecord, _ index: Int) {
+        if let records = unsafe manyRecords { unsafe records[index] = record } else { setOnlyRecord(record) }
+    }
+
     /// The record of a chunk, if it is written.
     package func record(_ index: Int) -> SpillRecord? {
         if let array = unsafe manyRecords { return unsafe array[index] }

@@ -169,6 +169,8 @@ extension ValueEntry {
         } catch {
             return try rebuild(slot, loader, after: error)
         }
+        // Nobody needs the value in memory twice, once compressed.
+        if unsafe slot.header.pointee.state.isCompressed { unsafe slot.copy.pointee.release() }
         let isWanted = putInPlace(value, in: slot) { $0.finishingRestore(stamp: $1, horizon: $2) }
         if isWanted { controller?.delegate?.resourceDidRestore(PressureResource(entry: self)) }
         return isWanted

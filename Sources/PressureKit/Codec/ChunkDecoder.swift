@@ -6,6 +6,9 @@
 package final class ChunkDecoder: @unchecked Sendable {
     let use = ExclusiveUse()
     private let inflater: Inflater
+    #if Zstd
+    private let decompressor: ZstdDecompressor
+    #endif
     private let input: ReservedPages
 
     /// Reserves everything decoding will need.
@@ -13,23 +16,31 @@ package final class ChunkDecoder: @unchecked Sendable {
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no memory for it.
     package init() throws(PressureError) {
         inflater = try Inflater()
-        input = try ReservedPages(byteCount: SegmentFile.chunkSize + 4096)
+        #if Zstd
+        decompressor = try ZstdDecompressor()
+        #endif
+        input = try ReservedPages(byteCount: SegmentFile.chunkSize)
     }
 
-    /// Room for a frame's header.
-    var headerBytes: UnsafeMutableRawBufferPointer {
-        // The first page of `input`, which is longer than that.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<FrameHeader.byteCount])
-    }
-
-    /// Room for `count` bytes of deflated payload, page-aligned; at most a chunk.
+    /// Room for `count` bytes of compressed payload, page-aligned; at most a chunk.
     func payloadBytes(_ count: Int) -> UnsafeMutableRawBufferPointer {
-        // Behind the header's page; slicing checks `count` against the reservation.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[4096..<4096 + count])
+        // Slicing checks `count` against the reservation.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<count])
     }
 
-    /// Inflates a payload into `destination`: whether it was sound and filled it exactly. Allocates nothing.
-    func inflate(_ payload: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer) -> Bool {
-        unsafe inflater.inflate(payload, into: destination)
+    /// Unpacks a compressed payload into `destination`: whether it was sound and filled it exactly. A stored payload
+    /// is not compressed, so never sound. Allocates nothing.
+    func unpack(
+        _ payload: UnsafeRawBufferPointer,
+        _ codec: Codec,
+        into destination: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        switch codec {
+        case .stored: false
+        case .deflate: unsafe inflater.inflate(payload, into: destination)
+        #if Zstd
+        case .zstd: unsafe decompressor.decompress(payload, into: destination)
+        #endif
+        }
     }
 }

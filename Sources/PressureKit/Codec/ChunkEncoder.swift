@@ -1,86 +1,178 @@
-/// Turns one chunk into the payload of a frame, in memory reserved when it is made: about 256 KiB of deflate state and
-/// as much output, all of it before the first warning.
+/// Turns chunks into the payloads of frames, in memory reserved when it is made: about 256 KiB of deflate state and as
+/// much output, all of it before the first warning.
 ///
 /// For one thread at a time; a second one traps.
-// Safe to share: `use` lets one thread at a time at the scratch, with acquire and release ordering between them.
+// Safe to share: `use` lets one thread at a time at the rest, with acquire and release ordering between them.
 package final class ChunkEncoder: @unchecked Sendable {
     /// The result of encoding: valid until the encoder is used again and the plain bytes go.
     @safe struct Encoded {
         var codec: Codec
         var payload: UnsafeRawBufferPointer
+        /// Whether compressing was tried, or the chunk stored unseen.
+        var isTried: Bool
     }
 
     let use = ExclusiveUse()
+    let clock: any MonotonicClock
     private let deflater: Deflater
+    #if Zstd
+    private let compressor: ZstdCompressor
+    #endif
     private let output: ReservedPages
-    private let spare: ReservedPages
+    private var batch = FrameBatch()
+    private let readBack: ReservedPages
+
+    /// What the last chunk that `SegmentFile.write` wrote with this encoder took; `nil` before. Read it on the thread
+    /// that wrote.
+    package internal(set) var lastCost: ChunkCost?
 
     /// Reserves everything encoding will need.
     ///
+    /// - Parameter clock: what ``lastCost`` is measured with.
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no memory for it.
-    package init() throws(PressureError) {
+    package init(clock: any MonotonicClock = SystemClock()) throws(PressureError) {
+        self.clock = clock
         deflater = try Deflater()
+        #if Zstd
+        compressor = try ZstdCompressor()
+        #endif
         output = try ReservedPages(byteCount: SegmentFile.chunkSize)
-        spare = try ReservedPages(byteCount: Self.readBackLength + 4096)
+        readBack = try ReservedPages(byteCount: Self.readBackLength)
     }
 
     /// How much of a frame is read back at a time to be compared: little enough to stay in the processor's cache.
     static let readBackLength = 32 << 10
 
-    /// Room for a frame's header.
-    var headerBytes: UnsafeMutableRawBufferPointer {
-        // The first page of `spare`, which is longer than that.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: spare.bytes[..<FrameHeader.byteCount])
-    }
-
-    /// Room for a header that is read back.
-    var foundHeaderBytes: UnsafeMutableRawBufferPointer {
-        // Behind `headerBytes` in the same page.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: spare.bytes[64..<64 + FrameHeader.byteCount])
-    }
-
     /// Room for a slice of payload that is read back.
     var readBackBytes: UnsafeMutableRawBufferPointer {
-        // The rest of `spare`.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: spare.bytes[4096..<4096 + Self.readBackLength])
+        // As long as its owner, like the encoder's user.
+        unsafe readBack.bytes
     }
 
     /// Encodes one chunk. Allocates nothing and does not block.
     ///
     /// The payload is `plain` itself when it is stored: nothing is copied.
     func encode(_ plain: UnsafeRawBufferPointer, _ choice: CompressionChoice) -> Encoded {
-        if let limit = Self.deflatedLimit(plain.count), unsafe shouldDeflate(plain, choice) {
-            // `limit` is below the chunk size, which `output` holds. Output that does not fit means "store".
-            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<limit])
-            if let count = unsafe deflater.compress(plain, into: room) {
-                return unsafe Encoded(codec: .deflate, payload: UnsafeRawBufferPointer(rebasing: room[..<count]))
-            }
+        guard choice != .stored, let limit = Self.compressedLimit(plain.count) else {
+            return unsafe Encoded(codec: .stored, payload: plain, isTried: false)
         }
-        return unsafe Encoded(codec: .stored, payload: plain)
+        // `limit` is below the chunk size, which `output` holds. Output that does not fit means "store".
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<limit])
+        if let codec = unsafe codec(for: plain, choice), let count = unsafe compress(plain, codec, into: room) {
+            let payload = unsafe UnsafeRawBufferPointer(rebasing: room[..<count])
+            return unsafe Encoded(codec: codec, payload: payload, isTried: true)
+        }
+        return unsafe Encoded(codec: .stored, payload: plain, isTried: true)
     }
 
-    /// The longest deflated payload that pays for `count` plain bytes: a tenth shorter, in at least one allocation
+    /// The longest compressed payload that pays for `count` plain bytes: a tenth shorter, in at least one allocation
     /// unit less. `nil` when there is none, as for a chunk that fits one unit anyway.
-    static func deflatedLimit(_ count: Int) -> Int? {
-        let units = ExtentAllocator.units(forByteCount: FrameHeader.byteCount + count)
-        let limit = min(count * 9 / 10, (units - 1) * ExtentAllocator.unitSize - FrameHeader.byteCount)
+    static func compressedLimit(_ count: Int) -> Int? {
+        let units = ExtentAllocator.units(forByteCount: count)
+        let limit = min(count * 9 / 10, (units - 1) * ExtentAllocator.unitSize)
         return limit > 0 ? limit : nil
     }
 
-    private func shouldDeflate(_ plain: UnsafeRawBufferPointer, _ choice: CompressionChoice) -> Bool {
+    /// The codec to try; `nil` when a look at the bytes says that none would pay.
+    private func codec(for plain: UnsafeRawBufferPointer, _ choice: CompressionChoice) -> Codec? {
         switch choice {
-        case .stored: return false
-        case .deflate: return true
-        case .adaptive:
-            switch unsafe CompressibilityProbe.verdict(plain) {
-            case .compress: return true
-            case .trial:
-                let (first, second) = unsafe CompressibilityProbe.trialSlices(of: plain)
-                let limit = Int(Double(2 * CompressibilityProbe.sliceLength) * CompressibilityProbe.trialThreshold)
-                // `limit` is far below the chunk size that `output` holds.
-                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<limit])
-                return unsafe deflater.compress(first, second, into: room) != nil
+        case .stored: nil
+        case .deflate: .deflate
+        #if Zstd
+        // Without a look: on bytes that do not compress, zstd is faster than a trial of deflate.
+        case .zstd, .adaptive: .zstd
+        #else
+        case .adaptive: unsafe isWorthDeflating(plain) ? .deflate : nil
+        #endif
+        }
+    }
+
+    private func compress(
+        _ plain: UnsafeRawBufferPointer,
+        _ codec: Codec,
+        into room: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        switch codec {
+        case .stored: nil
+        case .deflate: unsafe deflater.compress(plain, into: room)
+        #if Zstd
+        case .zstd: unsafe compressor.compress(plain, into: room)
+        #endif
+        }
+    }
+
+    #if !Zstd
+    private func isWorthDeflating(_ plain: UnsafeRawBufferPointer) -> Bool {
+        switch unsafe CompressibilityProbe.verdict(plain) {
+        case .compress: return true
+        case .trial:
+            let (first, second) = unsafe CompressibilityProbe.trialSlices(of: plain)
+            let limit = Int(Double(2 * CompressibilityProbe.sliceLength) * CompressibilityProbe.trialThreshold)
+            // `limit` is far below the chunk size that `output` holds.
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<limit])
+            return unsafe deflater.compress(first, second, into: room) != nil
+        }
+    }
+    #endif
+}
+
+/// A batch of small frames, encoded one behind the other into `output`. `SegmentFile` says what it is for.
+extension ChunkEncoder {
+    /// Values shorter than this are never compressed: there is nothing to win.
+    private static let shortestCompressed = 128
+
+    func beginBatch(sharesUnits: Bool) {
+        batch.begin(FrameLayout(capacity: SegmentFile.chunkSize, sharesUnits: sharesUnits))
+    }
+
+    func abandonBatch() { batch.removeAll() }
+
+    var batchSharesUnits: Bool { batch.layout.sharesUnits }
+
+    /// All bytes of the batch, with what lies between the frames. Valid until the encoder is used again.
+    var batchBytes: UnsafeRawBufferPointer {
+        // Slicing checks the bounds.
+        unsafe UnsafeRawBufferPointer(rebasing: output.bytes[..<batch.byteCount])
+    }
+
+    /// How many values are in the batch.
+    package var batchCount: Int { batch.count }
+
+    /// The record of a value of a batch that was written.
+    package func batchRecord(_ index: Int) -> SpillRecord { batch.record(index) }
+
+    func framesInUnit(from index: Int) -> Int { batch.framesInUnit(from: index) }
+
+    func placeBatch(at unit: UInt32, generation: UInt64) {
+        unsafe batch.place(at: unit, generation: generation, batchBytes)
+    }
+
+    /// Encodes a value to the end of the batch; `false` when there may be no room for it.
+    func append(_ plain: UnsafeRawBufferPointer, _ choice: CompressionChoice) -> Bool {
+        // Room for the value as it is, so that no codec has to be tried in vain.
+        guard batch.count < FrameBatch.capacity, let place = batch.layout.offset(for: plain.count) else { return false }
+        if choice != .stored, let limit = compressedLimitInBatch(plain.count),
+            let codec = unsafe codec(for: plain, choice)
+        {
+            // `limit` is below the value's length, so it ends inside `output` too.
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[place..<place + limit])
+            if let count = unsafe compress(plain, codec, into: room) {
+                // What is shorter may fit a place further up, which ends before `room` does.
+                let offset = batch.layout.offset(for: count) ?? place
+                unsafe (output.bytes.baseAddress! + offset).copyMemory(from: room.baseAddress!, byteCount: count)
+                batch.add(offset: offset, storedLength: count, plainLength: plain.count, codec: codec)
+                return true
             }
         }
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[place..<place + plain.count])
+        unsafe room.copyMemory(from: plain)
+        batch.add(offset: place, storedLength: plain.count, plainLength: plain.count, codec: .stored)
+        return true
+    }
+
+    private func compressedLimitInBatch(_ count: Int) -> Int? {
+        guard count >= Self.shortestCompressed else { return nil }
+        let isShort = count <= ExtentAllocator.unitSize
+        return batch.layout.sharesUnits && isShort ? count * 9 / 10 : Self.compressedLimit(count)
     }
 }

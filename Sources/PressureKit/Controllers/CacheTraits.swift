@@ -82,15 +82,31 @@ struct CacheTraits: ~Copyable, Sendable {
 extension CacheTraits.Terms {
     /// How a value in memory leaves: `way`, which is what it would be with nothing restricted, or what the terms leave of
     /// it; `nil` when it stays. Allocates nothing.
-    func way(for word: ResidencyWord, canSpill: Bool, freely way: Candidate.Way) -> Candidate.Way? {
+    func way(
+        for word: ResidencyWord,
+        canSpill: Bool,
+        compression: CompressedTierUse,
+        freely way: Candidate.Way
+    ) -> Candidate.Way? {
         if isFree { return way }
         if isVetoed { return nil }
-        let spills = allows(.spill)
-        let drops = word.isReloadable && allows(.drop)
-        if word.isClean, spills { return .release }
-        if drops, !spills || prefers(.drop) { return .drop }
-        if spills, !drops || (prefers(.spill) && canSpill) { return .spill }
-        return drops ? way : nil
+        func isOpen(_ way: Candidate.Way) -> Bool {
+            switch way {
+            case .release: word.isClean && allows(.spill)
+            case .drop: word.isReloadable && allows(.drop)
+            case .spill: !word.isClean && allows(.spill)
+            case .compress: !word.isClean && allows(.compress) && compression != .none
+            }
+        }
+        if prefers(.drop), isOpen(.drop) { return .drop }
+        if prefers(.compress), isOpen(.compress) { return .compress }
+        if prefers(.spill), canSpill, isOpen(.spill) { return .spill }
+        if isOpen(way), way != .spill || canSpill { return way }
+        if canSpill, isOpen(.spill) { return .spill }
+        if isOpen(.compress) { return .compress }
+        if isOpen(.drop) { return .drop }
+        // Later, when there is a disk again.
+        return isOpen(.spill) ? .spill : nil
     }
 }
 

@@ -35,6 +35,8 @@ extension PressureController {
     /// Calls `willAppear` on all that were hidden, parents before children, then `didAppear` in the same order. Children
     /// that `willAppear` adds are included. Of a controller that presents another one, the presented one appears.
     /// While the manager is in the background nothing is called; it happens when it returns to the foreground.
+    /// What they hold that is not in memory begins to be restored meanwhile, unless memory is short
+    /// (``PressureConfiguration/restoresAhead``).
     public func appear() { changeVisibility(to: true) }
 
     /// Hides the controller, and with it its children if it forwards appearance.
@@ -49,6 +51,7 @@ extension PressureController {
     /// there, or on its way there, already. The opposite transition, if it was under way, ends without its `did`.
     public func beginAppearanceTransition(isAppearing: Bool) {
         if isDeferring(isAppearing) { return }
+        if isAppearing { restoreAhead() }
         var begun = AppearanceTransitions()
         beginTransition(isAppearing, into: &begun)
     }
@@ -63,6 +66,7 @@ extension PressureController {
 
     private func changeVisibility(to visible: Bool) {
         if isDeferring(visible) { return }
+        if visible { restoreAhead() }
         var begun = AppearanceTransitions()
         beginTransition(visible, into: &begun)
         begun.end()

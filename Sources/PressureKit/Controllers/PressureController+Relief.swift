@@ -36,12 +36,12 @@ extension CacheEntry {
         case .unloaded, .spilled: return unsafe wasSpared(slot, hits: word.hits / 2)
         case .retired: return
         case .loading, .restoring, .mutating, .releasing:
-            return storage.appendSkip(self, .busy, footprint: footprint)
+            return storage.skip(self, .busy, footprint: footprint)
         case .resident: break
         }
         guard footprint > 0 else { return }
-        guard word.pins == 0 else { return storage.appendSkip(self, .pinned, footprint: footprint) }
-        guard !word.isCopying else { return storage.appendSkip(self, .busy, footprint: footprint) }
+        guard word.pins == 0 else { return storage.skip(self, .pinned, footprint: footprint) }
+        guard !word.isCopying else { return storage.skip(self, .busy, footprint: footprint) }
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
@@ -53,13 +53,16 @@ extension CacheEntry {
                 loadTime: statistics.loadTime,
                 restoreTime: .nanoseconds(Int64(restoreCost)),
                 byteCount: plainBytes,
-                canSpill: canSpill
+                canSpill: canSpill,
+                compression: storage.compression
             )
-        guard let way = traits.current.way(for: word, canSpill: canSpill, freely: freely) else {
-            return storage.appendSkip(self, noteRefusal(), footprint: footprint)
+        let terms = traits.current
+        let way = terms.way(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
+        guard let way else {
+            return storage.skip(self, noteRefusal(), footprint: footprint)
         }
         guard canSpill || way != .spill else {
-            return storage.appendSkip(self, .spillSuspended, footprint: footprint)
+            return storage.skip(self, .spillSuspended, footprint: footprint)
         }
         let candidate = Candidate(
             footprint: footprint,
@@ -72,8 +75,8 @@ extension CacheEntry {
             hasRefaulted: word.isMarkedEvicted,
             restoreCost: restoreCost,
             reloadCost: statistics.reloadCost,
-            writeCost: way == .spill ? statistics.writeCost(byteCount: plainBytes) : 0
+            writeCost: way.needsCopy ? statistics.writeCost(byteCount: plainBytes) : 0
         )
-        unsafe storage.append(candidate, entry: self, slot: slot, plainBytes: plainBytes)
+        unsafe storage.append(candidate, entry: self, slot: slot)
     }
 }

@@ -22,76 +22,42 @@ struct SubtreeRelief {
         root.collectEntries(into: &entries)
         if isHeld { entries = entries.filter { $0.entry.traits.current.isHeld } }
         root.ask()
+        let (engine, moment) = (context.engine, PlanMoment(now: UseClock.tick()))
         let storage = PlanStorage()
-        storage.reserve(entries.reduce(0) { $0 + $1.entry.valueCount })
-        let canSpill = context.engine.canSpill
+        storage.reserve(values: entries.reduce(0) { $0 + $1.entry.valueCount }, caches: entries.count)
+        storage.begin(engine.policy, at: moment, goal: goal)
+        let canSpill = engine.canSpill
         for (entry, isVisible) in entries {
             entry.list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: 0)
         }
-        evict(storage, goal: goal, &report)
-        for index in 0..<storage.skipCount {
-            // Retained by the storage.
-            let skip = unsafe storage.skips[index]
-            unsafe note(skip.entry.takeUnretainedValue(), skip.reason, skip.footprint, &report)
-        }
-        report.returned = ByteCount(bytes: before - context.engine.residentBytes())
+        // The storage has as many choices as candidates.
+        let plan = unsafe Planner.plan(
+            UnsafeBufferPointer(rebasing: storage.candidates[..<storage.candidateCount]),
+            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[..<storage.candidateCount]),
+            goal: goal,
+            policy: engine.policy,
+            at: moment
+        )
+        for victim in 0..<storage.beginVictims(plan.count) { evict(victim, storage, &report) }
+        report.fill(from: storage.tally, isMemoryBacked: engine.isMemoryBacked)
+        report.returned = ByteCount(bytes: before - engine.residentBytes())
         report.duration = context.clock.now() - start
         return report
     }
 
-    private func evict(_ storage: PlanStorage, goal: Int?, _ report: inout EvictionReport) {
-        let count = storage.candidateCount
-        // The storage has at least as many choices as candidates.
-        let plan = unsafe Planner.plan(
-            UnsafeBufferPointer(rebasing: storage.candidates[0..<count]),
-            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[0..<count]),
-            goal: goal,
-            policy: context.engine.policy,
-            at: PlanMoment(now: UseClock.tick())
-        )
-        for choice in 0..<plan.count {
-            // Choices name candidates; the storage retains their entries.
-            let victim = unsafe Int(storage.choices[choice].index)
-            let place = unsafe storage.places[victim]
-            let entry = unsafe place.entry.takeUnretainedValue()
-            let candidate = unsafe storage.candidates[victim]
-            if candidate.way == .spill, unsafe !context.engine.spill(entry, place.slot) {
-                note(entry, .spillFailed, candidate.footprint, &report)
-                continue
-            }
-            guard let bytes = unsafe entry.release(place.slot, dropping: candidate.way == .drop) else {
-                note(entry, .pinned, candidate.footprint, &report)
-                continue
-            }
-            report.claimed.bytes += bytes
-            report.evicted.append(
-                EvictionReport.Evicted(
-                    resource: PressureResource(entry: entry),
-                    path: entry.path,
-                    disposition: candidate.way == .spill ? .spilled : candidate.way == .drop ? .dropped : .reused,
-                    bytes: ByteCount(bytes: bytes),
-                    storedBytes: .zero,
-                    copyDuration: .zero,
-                    releaseDuration: .zero
-                )
-            )
+    private func evict(_ victim: Int, _ storage: PlanStorage, _ report: inout EvictionReport) {
+        let place = unsafe storage.place(ofVictim: victim)
+        let candidate = unsafe storage.candidates[storage.candidate(ofVictim: victim)]
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        if candidate.way.needsCopy, unsafe !context.engine.spill(entry, place.slot) {
+            return storage.skip(entry, .spillFailed, footprint: candidate.footprint)
         }
-    }
-
-    private func note(
-        _ entry: CacheEntry,
-        _ reason: EvictionReport.SkipReason,
-        _ footprint: Int,
-        _ report: inout EvictionReport
-    ) {
-        report.skipped.append(
-            EvictionReport.Skipped(
-                resource: PressureResource(entry: entry),
-                path: entry.path,
-                reason: reason,
-                bytes: ByteCount(bytes: footprint)
-            )
-        )
+        guard let bytes = unsafe entry.release(place.slot, dropping: candidate.way == .drop) else {
+            return storage.skip(entry, .pinned, footprint: candidate.footprint)
+        }
+        report.claimed.bytes += bytes
+        storage.tally.add(entry, .evicted(candidate.way.disposition)) { $0.bytes += bytes }
     }
 }
 

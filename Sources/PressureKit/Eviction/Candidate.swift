@@ -7,8 +7,13 @@ package struct Candidate: Sendable {
         case release
         /// The loader is cheaper than a restore: release, and let the loader make it again.
         case drop
-        /// A copy has to be written first.
+        /// A copy has to be written to the spill file first.
         case spill
+        /// A copy has to be written to the compressed tier in memory first.
+        case compress
+
+        /// Whether a copy has to be written first.
+        @inlinable package var needsCopy: Bool { self == .spill || self == .compress }
     }
 
     /// Bytes that come back.
@@ -65,7 +70,7 @@ package struct Candidate: Sendable {
 
 extension Candidate {
     /// 0: free and hidden, 1: free and visible, 2: to be written and hidden, 3: to be written and visible.
-    package var evictionClass: UInt8 { (way == .spill ? 2 : 0) | (isVisible ? 1 : 0) }
+    package var evictionClass: UInt8 { (way.needsCopy ? 2 : 0) | (isVisible ? 1 : 0) }
 
     /// Ticks of the ``UseClock`` since its last use.
     package func age(at now: UInt32) -> UInt32 { now &- stamp }
@@ -84,12 +89,14 @@ extension Candidate.Way {
         loadTime: Duration?,
         restoreTime: Duration?,
         byteCount: Int,
-        canSpill: Bool
+        canSpill: Bool,
+        compression: CompressedTierUse = .none
     ) -> Candidate.Way {
-        guard isReloadable else { return .spill }
-        guard canSpill else { return .drop }
-        guard let loadTime else { return .spill }
+        let copy: Candidate.Way = compression == .first || compression == .fallback && !canSpill ? .compress : .spill
+        guard isReloadable else { return copy }
+        guard canSpill || compression == .first else { return .drop }
+        guard let loadTime else { return copy }
         let restore = restoreTime ?? .nanoseconds(Int64(CostEstimate.restore(byteCount: byteCount)))
-        return loadTime <= restore ? .drop : .spill
+        return loadTime <= restore ? .drop : copy
     }
 }

@@ -6,7 +6,7 @@
 final class CopyCrew: Sendable {
     /// What the leader is to do next.
     enum Step {
-        /// The victim at this index is copied or has failed: release it, or note why not.
+        /// The victim of this number is copied or has failed: release it, or note why not.
         case finished(Int)
         /// Work on a chunk.
         case work(CopyJob.Unit)
@@ -24,8 +24,8 @@ final class CopyCrew: Sendable {
     /// What every thread of the crew needs, without keeping the crew itself alive.
     fileprivate struct Tools: Sendable {
         let state = ConditionLock(State())
-        let file: SegmentFile
-        let compression: CompressionChoice
+        let copier: ChunkCopier
+        let memory: SegmentFile?
         let clock: any MonotonicClock
         let probe: AllocationProbe
     }
@@ -38,30 +38,36 @@ final class CopyCrew: Sendable {
     /// - Throws: ``PressureError`` with `spillFailed` when there is no memory for the scratch, or `threadUnavailable`.
     init(
         workers: Int,
-        file: SegmentFile,
-        compression: CompressionChoice,
+        copier: ChunkCopier,
+        memory: SegmentFile? = nil,
         clock: any MonotonicClock,
         probe: @escaping AllocationProbe
     ) throws(PressureError) {
-        tools = Tools(file: file, compression: compression, clock: clock, probe: probe)
+        tools = Tools(copier: copier, memory: memory, clock: clock, probe: probe)
         leadersEncoder = try ChunkEncoder()
         let decoder = try ChunkDecoder()
-        try file.rehearse(leadersEncoder, decoder)
+        try copier.file.rehearse(leadersEncoder, decoder)
         // A thread that was started before another could not be is ended by deinit.
         for number in 1..<max(1, workers) {
             let encoder = try ChunkEncoder()
-            try file.rehearse(encoder, decoder)
+            try copier.file.rehearse(encoder, decoder)
             try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder) }
         }
     }
 
     deinit { tools.state.withLock { $0.isStopped = true } }
 
-    /// Hands out the victims `choices` of a plan until a deadline. On the relief thread, as are the following.
-    func begin(_ storage: PlanStorage, choices: Range<Int>, deadline: MonotonicInstant?) {
+    /// Hands out some victims of a plan until a deadline. On the relief thread, as are the following.
+    func begin(_ storage: PlanStorage, victims: Range<Int>, deadline: MonotonicInstant?) {
         tools.state.withLock { state in
             state.storage = storage
-            state.job = CopyJob(storage, choices: choices, file: tools.file, deadline: deadline)
+            state.job = CopyJob(
+                storage,
+                victims: victims,
+                file: tools.copier.file,
+                memory: tools.memory,
+                deadline: deadline
+            )
             state.helpersAllocations = 0
         }
     }
@@ -79,16 +85,6 @@ final class CopyCrew: Sendable {
 
     /// Works on a chunk on the leader's thread.
     func work(on unit: CopyJob.Unit) { tools.copy(unit, with: leadersEncoder) }
-
-    /// Copies a value outside any job, on the calling thread.
-    func copy(
-        _ chunks: Range<Int>,
-        of entry: CacheEntry,
-        _ slot: UnsafeMutableRawPointer,
-        with encoder: ChunkEncoder
-    ) -> SpillFailure? {
-        unsafe tools.copy(chunks, of: entry, slot, with: encoder)
-    }
 
     /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
     func suspend() { tools.state.withLock { $0.job?.suspend() } }
@@ -141,49 +137,20 @@ extension CopyCrew.Tools {
         }
     }
 
-    /// Copies some chunks of a victim, and says so.
+    /// Copies some chunks of a victim, or some small victims, and says so.
     fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
         guard let storage = state.withLock({ $0.storage }) else { return }
-        let place = unsafe storage.places[unit.victim]
+        guard unit.count == 1 else {
+            copier.copyBatch(unit.victim..<unit.victim + unit.count, of: storage, with: encoder) { victim, result in
+                state.withLock { $0.job?.finish(victim, of: unit, result, now: clock.now()) }
+            }
+            state.withLock { $0.job?.end(unit) }
+            return
+        }
+        let place = unsafe storage.place(ofVictim: unit.victim)
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
-        let failure = unsafe copy(unit.chunks, of: entry, place.slot, with: encoder)
-        state.withLock { $0.job?.finish(unit, failure: failure, now: clock.now()) }
-    }
-
-    /// Compresses, writes and, for a value that cannot be made again, reads back and compares some chunks of a value
-    /// that is being copied. Returns what went wrong.
-    fileprivate func copy(
-        _ chunks: Range<Int>,
-        of entry: CacheEntry,
-        _ slot: UnsafeMutableRawPointer,
-        with encoder: ChunkEncoder
-    ) -> SpillFailure? {
-        let byteCount = unsafe entry.plainByteCount(slot)
-        let isReloadable = unsafe entry.header(slot).pointee.state.isReloadable
-        var failure: SpillFailure? = .valueNotPassed
-        unsafe entry.withSpillBytes(slot) { span in
-            guard span.byteCount == byteCount else { return }
-            failure = nil
-            guard byteCount > 0 else { return }
-            // The bytes are valid until this closure returns, and nobody changes them: the slot is being copied.
-            unsafe span.withUnsafeBytes { bytes in
-                for chunk in chunks where failure == nil {
-                    let range = SegmentFile.chunkRange(chunk, ofByteCount: byteCount)
-                    do throws(SpillFailure) {
-                        let record = try unsafe file.write(
-                            UnsafeRawBufferPointer(rebasing: bytes[range]),
-                            with: encoder,
-                            compress: compression,
-                            verify: !isReloadable
-                        )
-                        unsafe entry.note(record, ofChunk: chunk, in: slot)
-                    } catch {
-                        failure = error
-                    }
-                }
-            }
-        }
-        return failure
+        let result = unsafe copier.copy(unit.chunks, of: entry, place.slot, with: encoder, for: .relief)
+        state.withLock { $0.job?.finish(unit, result, now: clock.now()) }
     }
 }

@@ -3,41 +3,51 @@
 struct CopyJob {
     /// A piece of work.
     struct Unit {
-        /// The candidate's index.
+        /// Which of the plan's victims.
         var victim: Int
         /// Which chunks. All of them at once if the value's bytes have to be made first.
         var chunks: Range<Int>
+        /// How many victims from this one on, all of them small: those are written together.
+        var count = 1
     }
 
     private let storage: PlanStorage
     private let file: SegmentFile
+    private let memory: SegmentFile?
     private let deadline: MonotonicInstant?
-    /// The choices that no one has begun. Two numbers, not a range: collection methods that the compiler does not
+    /// The victims that no one has begun. Two numbers, not a range: collection methods that the compiler does not
     /// specialise, as in a debug build, allocate.
-    private var nextChoice: Int
-    private var endOfChoices: Int
+    private var nextVictim: Int
+    private var endOfVictims: Int
     /// The victim whose chunks are being handed out, and those that are left.
     private var open: Unit?
     private var underWay = 0
     private var finishedCount = 0
     private var takenCount = 0
 
-    init(_ storage: PlanStorage, choices: Range<Int>, file: SegmentFile, deadline: MonotonicInstant? = nil) {
+    init(
+        _ storage: PlanStorage,
+        victims: Range<Int>,
+        file: SegmentFile,
+        memory: SegmentFile? = nil,
+        deadline: MonotonicInstant? = nil
+    ) {
         self.storage = storage
         self.file = file
+        self.memory = memory
         self.deadline = deadline
-        nextChoice = choices.lowerBound
-        endOfChoices = choices.upperBound
+        nextVictim = victims.lowerBound
+        endOfVictims = victims.upperBound
     }
 
     /// Whether every victim that was begun is finished and taken back, and none is waiting.
-    var isDone: Bool { underWay == 0 && open == nil && nextChoice == endOfChoices && takenCount == finishedCount }
+    var isDone: Bool { underWay == 0 && open == nil && nextVictim == endOfVictims && takenCount == finishedCount }
 
     /// Whether the deadline kept a victim from being begun.
     private(set) var isLate = false
 
     /// Begins no more victims.
-    mutating func suspend() { endOfChoices = nextChoice }
+    mutating func suspend() { endOfVictims = nextVictim }
 
     /// A victim that is finished: copied, failed, or not to be copied after all.
     mutating func takeFinished() -> Int? {
@@ -54,31 +64,80 @@ struct CopyJob {
                 underWay += 1
                 return unit
             }
-            guard nextChoice < endOfChoices else { return nil }
+            guard nextVictim < endOfVictims else { return nil }
             if let deadline, now >= deadline {
                 isLate = true
                 suspend()
                 return nil
             }
-            nextChoice += 1
-            // Within the plan, whose choices are candidates' indices.
-            begin(unsafe Int(storage.choices[nextChoice - 1].index), now: now)
+            nextVictim += 1
+            begin(nextVictim - 1, now: now)
+            if let unit = gather(now: now) {
+                underWay += 1
+                return unit
+            }
         }
     }
 
+    /// If the victim that was just begun is small, begins those that follow it and are small too.
+    private mutating func gather(now: MonotonicInstant) -> Unit? {
+        // With a deadline, the clock is looked at before each value.
+        guard deadline == nil, let first = open?.victim, isSmall(first) else { return nil }
+        open = nil
+        var bytes = unsafe storage.outcomes[first].plainBytes
+        while nextVictim < endOfVictims, nextVictim - first < ChunkCopier.mostBatched, bytes < SegmentFile.chunkSize,
+            isSmall(nextVictim)
+        {
+            nextVictim += 1
+            begin(nextVictim - 1, now: now)
+            // What is begun is done in this unit, not handed out.
+            open = nil
+            unsafe bytes += storage.outcomes[nextVictim - 1].plainBytes
+        }
+        return Unit(victim: first, chunks: 0..<1, count: nextVictim - first)
+    }
+
+    /// Whether a victim gains from being written together with others.
+    private func isSmall(_ victim: Int) -> Bool {
+        let candidate = storage.candidate(ofVictim: victim)
+        // Within the plan; the storage retains every entry it lists.
+        let (way, place) = unsafe (storage.candidates[candidate].way, storage.places[candidate])
+        guard way == .spill else { return false }
+        let byteCount = unsafe place.entry.takeUnretainedValue().plainByteCount(place.slot)
+        return 1...SegmentFile.longestBatched ~= byteCount
+    }
+
+    /// A small victim of a piece of work is done, or has failed; `end()` follows the last one.
+    mutating func finish(_ victim: Int, of unit: Unit, _ result: ChunkCopier.Result, now: MonotonicInstant) {
+        if let failure = result.failure { unsafe storage.outcomes[victim].failure = failure }
+        unsafe storage.outcomes[victim].isProvisional = result.isProvisional
+        unsafe storage.outcomes[victim].isUntried = result.isUntried
+        unsafe storage.outcomes[victim].chunksLeft = 0
+        if let start = unsafe storage.outcomes[victim].copyStart {
+            // Each has its share of the time that all of them took.
+            unsafe storage.outcomes[victim].copyTime = max(.zero, now - start) / unit.count
+        }
+        push(victim)
+    }
+
+    /// A piece of work is over, all of whose victims were finished one by one.
+    mutating func end(_ unit: Unit) { underWay -= 1 }
+
     /// A piece of work is done, or has failed.
-    mutating func finish(_ unit: Unit, failure: SpillFailure?, now: MonotonicInstant) {
+    mutating func finish(_ unit: Unit, _ result: ChunkCopier.Result, now: MonotonicInstant) {
         underWay -= 1
         unsafe storage.outcomes[unit.victim].chunksLeft -= unit.chunks.count
-        if let failure { unsafe storage.outcomes[unit.victim].failure = failure }
+        if let failure = result.failure { unsafe storage.outcomes[unit.victim].failure = failure }
+        if result.isProvisional { unsafe storage.outcomes[unit.victim].isProvisional = true }
         close(unit.victim, now: now)
     }
 
     private mutating func begin(_ victim: Int, now: MonotonicInstant) {
-        let place = unsafe storage.places[victim]
+        let place = unsafe storage.place(ofVictim: victim)
         // The storage retains every entry it lists.
         let entry = unsafe place.entry.takeUnretainedValue()
-        guard unsafe entry.beginCopy(place.slot, in: file) else {
+        let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
+        guard unsafe entry.beginCopy(place.slot, in: way == .compress ? memory ?? file : file) else {
             push(victim)
             return
         }
@@ -101,7 +160,7 @@ struct CopyJob {
             close(unit.victim, now: outcome.copyStart ?? MonotonicInstant(nanoseconds: 0))
             return nil
         }
-        let entry = unsafe storage.places[unit.victim].entry.takeUnretainedValue()
+        let entry = unsafe storage.place(ofVictim: unit.victim).entry.takeUnretainedValue()
         let count = entry.spillsInPlace ? 1 : unit.chunks.count
         let split = unit.chunks.lowerBound + count
         open = split < unit.chunks.upperBound ? Unit(victim: unit.victim, chunks: split..<unit.chunks.upperBound) : nil
@@ -117,7 +176,7 @@ struct CopyJob {
     }
 
     private mutating func push(_ victim: Int) {
-        // One place for each candidate, and each is finished once.
+        // One place for each victim, and each is finished once.
         unsafe storage.finished[finishedCount] = UInt32(victim)
         finishedCount += 1
     }

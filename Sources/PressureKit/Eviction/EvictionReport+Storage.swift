@@ -9,48 +9,54 @@ extension EvictionReport.Prediction {
     }
 }
 
-/// Turning what a relief noted in its reserved storage into a report. Allocates: the memory is free by now.
+/// Turning what a relief counted in its reserved storage into a report. Allocates: the memory is free by now.
 extension EvictionReport {
-    mutating func fill(from storage: PlanStorage, isMemoryBacked: Bool) {
-        var rows: [(order: Int, row: Evicted)] = []
-        for index in 0..<storage.candidateCount {
-            let outcome = unsafe storage.outcomes[index]
-            // Retained by the storage.
-            let entry = unsafe storage.places[index].entry.takeUnretainedValue()
-            if let failure = outcome.failure { failures.append(failure.pressureError(path: entry.path)) }
-            guard outcome.order > 0 else { continue }
-            let way = unsafe storage.candidates[index].way
-            rows.append(
-                (
-                    outcome.order,
+    mutating func fill(from tally: ReliefTally, isMemoryBacked: Bool) {
+        unlisted = tally.unlisted
+        let rows = unsafe tally.rows.indices
+            .filter { unsafe tally.rows[$0].entry != nil && tally.rows[$0].count > 0 }
+            .sorted { unsafe tally.rows[$0].order < tally.rows[$1].order }
+        for index in rows {
+            let row = unsafe tally.rows[index]
+            // Retained by the tally.
+            guard let entry = unsafe row.entry?.takeUnretainedValue() else { continue }
+            let (resource, path) = (PressureResource(entry: entry), entry.path)
+            let (count, bytes) = (row.count, ByteCount(bytes: row.bytes))
+            switch row.outcome {
+            case .failed:
+                if let failure = row.failure { failures.append(failure.pressureError(path: path)) }
+            case .skipped(let reason):
+                skipped.append(Skipped(resource: resource, path: path, reason: reason, count: count, bytes: bytes))
+            case .evicted(let disposition):
+                evicted.append(
                     Evicted(
-                        resource: PressureResource(entry: entry),
-                        path: entry.path,
-                        disposition: way == .spill ? .spilled : way == .drop ? .dropped : .reused,
-                        bytes: ByteCount(bytes: outcome.bytes),
-                        storedBytes: ByteCount(bytes: outcome.storedBytes),
-                        copyDuration: outcome.copyTime,
-                        releaseDuration: outcome.releaseTime
+                        resource: resource,
+                        path: path,
+                        disposition: disposition,
+                        count: count,
+                        bytes: bytes,
+                        storedBytes: ByteCount(bytes: row.storedBytes),
+                        copyDuration: row.copyTime,
+                        releaseDuration: row.releaseTime
                     )
                 )
-            )
-            guard way == .spill else { continue }
-            copied.bytes += outcome.plainBytes
-            stored.bytes += outcome.storedBytes
+                copied.bytes += row.plainBytes
+                if disposition == .compressed { heldInCompressedTier.bytes += row.storedBytes }
+                if disposition == .spilled { stored.bytes += row.storedBytes }
+            }
         }
-        evicted += rows.sorted { $0.order < $1.order }.map(\.row)
         if isMemoryBacked { heldInMemoryBackedStorage = stored }
-        for index in 0..<storage.skipCount {
-            let skip = unsafe storage.skips[index]
-            let entry = unsafe skip.entry.takeUnretainedValue()
-            unsafe skipped.append(
-                Skipped(
-                    resource: PressureResource(entry: entry),
-                    path: entry.path,
-                    reason: skip.reason,
-                    bytes: ByteCount(bytes: skip.footprint)
-                )
-            )
+    }
+}
+
+extension Candidate.Way {
+    /// What a report calls it.
+    var disposition: EvictionReport.Disposition {
+        switch self {
+        case .release: .reused
+        case .drop: .dropped
+        case .spill: .spilled
+        case .compress: .compressed
         }
     }
 }

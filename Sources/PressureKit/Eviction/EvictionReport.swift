@@ -7,6 +7,8 @@ public struct EvictionReport: Sendable {
         case reused
         /// It was written to the spill file.
         case spilled
+        /// It was compressed and stays in memory; what it claims is what that saved.
+        case compressed
         /// It was dropped; its loader makes it again.
         case dropped
     }
@@ -21,6 +23,8 @@ public struct EvictionReport: Sendable {
         case spillFailed
         /// Writing is suspended after earlier failures, and there is no loader.
         case spillSuspended
+        /// Compressing it would not have freed a tenth of it, or the compressed tier is full; it can go nowhere else now.
+        case notCompressible
         /// It was to go, but the deadline had passed.
         case deadline
         /// Its controller's delegate did not want it evicted now (`shouldEvict`).
@@ -29,33 +33,37 @@ public struct EvictionReport: Sendable {
         case unsupported
     }
 
-    /// A value that left memory.
+    /// The values of one cache that left memory in one way: one value of a ``LazyCache``, many of a ``KeyedCache``.
     public struct Evicted: Sendable {
-        /// Which.
+        /// Which cache.
         public let resource: PressureResource
         /// Where it was in the tree of controllers.
         public let path: String
-        /// How it left.
+        /// How they left.
         public let disposition: Disposition
-        /// The bytes claimed for it.
+        /// How many values.
+        public let count: Int
+        /// The bytes claimed for them.
         public let bytes: ByteCount
-        /// The bytes its copy takes in the spill file, written by this relief; zero if none was.
+        /// The bytes their copies take, in the spill file or compressed in memory, made by this relief; zero if none was.
         public let storedBytes: ByteCount
-        /// From the first byte compressed to the last one checked; zero if nothing was written.
+        /// From the first byte compressed to the last one checked, added up; zero if nothing was written.
         public let copyDuration: Duration
-        /// Releasing the memory, hooks included.
+        /// Releasing the memory, hooks included, added up.
         public let releaseDuration: Duration
     }
 
-    /// A value that stayed in memory.
+    /// The values of one cache that stayed in memory for one reason.
     public struct Skipped: Sendable {
-        /// Which.
+        /// Which cache.
         public let resource: PressureResource
         /// Where it is in the tree of controllers.
         public let path: String
-        /// Why it stayed.
+        /// Why they stayed.
         public let reason: SkipReason
-        /// The bytes that evicting it would have given back.
+        /// How many values.
+        public let count: Int
+        /// The bytes that evicting them would have given back.
         public let bytes: ByteCount
     }
 
@@ -95,6 +103,8 @@ public struct EvictionReport: Sendable {
     public var returned = ByteCount.zero
     /// Bytes that counted as spilled to memory-backed storage, which frees nothing.
     public var heldInMemoryBackedStorage = ByteCount.zero
+    /// Bytes of values that were compressed and stay in memory, after compressing; what was claimed is without them.
+    public var heldInCompressedTier = ByteCount.zero
     /// Plain bytes that were compressed or written.
     public var copied = ByteCount.zero
     /// Bytes that those took in the spill file.
@@ -109,16 +119,21 @@ public struct EvictionReport: Sendable {
     package var isMonitored = false
     /// Heap allocations on the relief's threads from planning to the last release, where a probe counts them.
     package var allocations: Int?
-    /// What left memory, in the order in which it went.
+    /// What left memory, by cache and way, in the order in which the first of each went.
     public var evicted: [Evicted] = []
-    /// What stayed.
+    /// What stayed, by cache and reason.
     public var skipped: [Skipped] = []
-    /// What failed.
+    /// What failed: the last failure of each cache.
     public var failures: [PressureError] = []
+    /// Values of caches that were registered while the relief ran, and are in no list.
+    public var unlisted = 0
     /// Whose hooks took longer than a relief waits for them. It went on without their answers.
     public var unheard: [UnheardListener] = []
 
     package init(cause: PressureCause) { self.cause = cause }
+
+    /// How many values left memory.
+    public var evictedCount: Int { evicted.reduce(0) { $0 + $1.count } }
 
     /// `returned` over `claimed`; 1 when nothing was claimed.
     public var returnedOverClaimed: Double {
@@ -130,8 +145,8 @@ extension EvictionReport: CustomStringConvertible {
     /// One line: `"freed 120.0 MiB (returned 119.2 MiB) of 3 values in 850 ms, 1 skipped; normal → warning: …"`.
     public var description: String {
         """
-        freed \(claimed) (returned \(returned)) of \(evicted.count) values in \
-        \(duration.nanoseconds / 1_000_000) ms, \(skipped.count) skipped; \(cause)
+        freed \(claimed) (returned \(returned)) of \(evictedCount) values in \
+        \(duration.nanoseconds / 1_000_000) ms, \(skipped.reduce(0) { $0 + $1.count }) skipped; \(cause)
         """
     }
 }

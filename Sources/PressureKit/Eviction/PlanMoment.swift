@@ -24,6 +24,8 @@ package struct PlanHistory: Sendable {
     private var horizon: UInt32?
     private var hand: UInt32 = 0
     private var lastFading: UInt32
+    /// How many values the last plan saw: near enough to how many the next one will.
+    package private(set) var seen = 0
 
     /// A history without a plan that begins at a reading of the ``UseClock``.
     package init(start: UInt32) {
@@ -45,6 +47,9 @@ package struct PlanHistory: Sendable {
         return PlanMoment(now: now, horizon: expected, hand: hand, fades: fades)
     }
 
-    /// A plan has been made, and its hand stopped here.
-    package mutating func note(hand: UInt32) { self.hand = hand }
+    /// A plan over `seen` values has been made, and its hand stopped here.
+    package mutating func note(hand: UInt32, seen: Int = 0) {
+        self.hand = hand
+        self.seen = seen
+    }
 }

@@ -17,7 +17,7 @@ package struct PlanPrediction: Hashable, Sendable {
     package mutating func add(_ victim: Candidate, at moment: PlanMoment) {
         bytes += victim.footprint
         releaseTime += Double(CostEstimate.release(byteCount: victim.footprint))
-        if victim.way == .spill { writeTime += Double(victim.writeCost) }
+        if victim.way.needsCopy { writeTime += Double(victim.writeCost) }
         futureCost += Double(CostAware.reuseProbability(victim, at: moment) * victim.returnCost)
     }
 

@@ -1,119 +1,229 @@
-/// The memory a plan is made in, reserved while memory is plentiful: candidates, choices, and what became of each.
+/// The memory a plan is made in, reserved while memory is plentiful: candidates, choices, and what became of each victim.
+///
+/// Bounded, however many values there are: when it is full, what ranks highest is left for a later round. So a relief
+/// over a million values works in about 14 MB, which it has already touched, not in hundreds it would have to ask for.
 ///
 /// Grows when caches are registered, never during a relief.
 @safe
 package final class PlanStorage: @unchecked Sendable {
-    // Sendable and safe: whoever has taken it out of its Lock is the only one to touch it, and every buffer has
-    // `capacity` elements.
+    // Sendable and safe: whoever has taken it out of its Lock is the only one to touch it, and every buffer has the
+    // number of elements that its capacity says.
 
-    /// A value that could leave memory: where it is. The entry is retained while it is listed.
+    /// A value that could leave memory: where it is. Its entry is among `owners`.
     @unsafe struct Place {
         var entry: Unmanaged<CacheEntry>
         var slot: UnsafeMutableRawPointer
     }
 
-    /// Why a value in memory was passed over, or what failed.
-    @unsafe struct Skip {
-        var entry: Unmanaged<CacheEntry>
-        var reason: EvictionReport.SkipReason
-        var footprint: Int
-    }
-
     /// What happened to a victim.
     struct Outcome {
-        /// 0 until it is gone; then the how-manieth it was.
-        var order = 0
-        var bytes = 0
+        /// Whether it is gone.
+        var isGone = false
         /// The plain bytes a copy has to write.
-        var plainBytes: Int
+        var plainBytes = 0
         var storedBytes = 0
         /// Chunks not written yet, while it is being copied.
         var chunksLeft = 0
+        /// Whether its copy is worth compressing later.
+        var isProvisional = false
+        /// Whether it was left alone because another one had just failed.
+        var isUntried = false
         /// Why it could not be copied.
         var failure: SpillFailure?
         var copyStart: MonotonicInstant?
         var copyTime = Duration.zero
-        var releaseTime = Duration.zero
     }
 
+    /// The most candidates that are looked at together: 72 bytes each.
+    package static let mostCandidates = 128 << 10
+    /// The most victims of one round: 80 bytes each.
+    package static let mostVictims = 64 << 10
+
+    private let limit: Int
     private(set) var capacity = 0
+    private var ownerCapacity = 0
     private(set) var candidates = unsafe UnsafeMutableBufferPointer<Candidate>(start: nil, count: 0)
     private(set) var places = unsafe UnsafeMutableBufferPointer<Place>(start: nil, count: 0)
     private(set) var choices = unsafe UnsafeMutableBufferPointer<Planner.Choice>(start: nil, count: 0)
+    /// By victim: the `victim`th of the choices.
     private(set) var outcomes = unsafe UnsafeMutableBufferPointer<Outcome>(start: nil, count: 0)
     /// Victims whose copy is finished, in the order in which that happened.
     private(set) var finished = unsafe UnsafeMutableBufferPointer<UInt32>(start: nil, count: 0)
-    private(set) var skips = unsafe UnsafeMutableBufferPointer<Skip>(start: nil, count: 0)
+    /// The entries of this round's candidates, retained.
+    private var owners = unsafe UnsafeMutableBufferPointer<Unmanaged<CacheEntry>>(start: nil, count: 0)
+    private var ownerCount = 0
+
+    /// What has happened, over all rounds.
+    let tally = ReliefTally()
 
     /// How many candidates are listed.
     private(set) var candidateCount = 0
-    /// How many skips are listed.
-    private(set) var skipCount = 0
+    /// How many of the choices are victims.
+    private(set) var victimCount = 0
+    /// How many values could leave memory, listed or not.
+    private(set) var seenCount = 0
+    /// Their bytes.
+    private(set) var seenBytes = 0
+    /// What may be done with the compressed tier.
+    private(set) var compression = CompressedTierUse.none
+    /// Whether candidates that this round might have taken are not listed.
+    private(set) var isTruncated = false
+    /// How the present round ranks, and what it has to come to.
+    private var order: (policy: any EvictionPolicy, moment: PlanMoment, goal: Int?)?
 
-    init() {}
+    /// Creates storage for nothing yet, that will never hold more than `limit` candidates.
+    init(limit: Int = PlanStorage.mostCandidates) { self.limit = limit }
 
     deinit {
         clear()
         deallocate()
     }
 
-    /// Makes room for two rounds over `count` caches (the second for a target that was raised), with some in hand, so
-    /// that registering one at a time is cheap.
-    func reserve(_ count: Int) {
-        guard 2 * count > capacity else { return }
-        precondition(candidateCount == 0 && skipCount == 0, "plan storage grew while a plan was in it")
-        deallocate()
-        capacity = max(128, 3 * count)
-        unsafe candidates = .allocate(capacity: capacity)
-        unsafe places = .allocate(capacity: capacity)
-        unsafe choices = .allocate(capacity: capacity)
-        unsafe outcomes = .allocate(capacity: capacity)
-        unsafe finished = .allocate(capacity: capacity)
-        unsafe skips = .allocate(capacity: capacity)
+    /// The most victims of a round.
+    var victimCapacity: Int { min(capacity, Self.mostVictims) }
+
+    /// Makes room for plans over `values` values of `caches` caches, with some in hand, so that registering one at a time
+    /// is cheap. Touches the memory: under pressure a fresh page is dear.
+    func reserve(values: Int, caches: Int) {
+        tally.reserve(caches: caches)
+        if caches > ownerCapacity {
+            unsafe owners.deallocate()
+            ownerCapacity = max(64, 2 * caches)
+            unsafe owners = .allocate(capacity: ownerCapacity)
+        }
+        guard values > capacity, capacity < limit else { return }
+        precondition(candidateCount == 0, "plan storage grew while a plan was in it")
+        deallocateCandidates()
+        capacity = min(limit, max(128, 2 * values))
+        unsafe candidates = Self.touched(capacity)
+        unsafe places = Self.touched(capacity)
+        unsafe choices = Self.touched(capacity)
+        unsafe outcomes = Self.touched(victimCapacity)
+        unsafe finished = Self.touched(victimCapacity)
     }
 
-    private func deallocate() {
+    private static func touched<Element>(_ count: Int) -> UnsafeMutableBufferPointer<Element> {
+        let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
+        // Its own memory, of trivial elements that are written before they are read.
+        unsafe UnsafeMutableRawBufferPointer(buffer).initializeMemory(as: UInt8.self, repeating: 0)
+        return unsafe buffer
+    }
+
+    private func deallocateCandidates() {
         unsafe candidates.deallocate()
         unsafe places.deallocate()
         unsafe choices.deallocate()
         unsafe outcomes.deallocate()
         unsafe finished.deallocate()
-        unsafe skips.deallocate()
     }
 
-    /// Lists a candidate. One that does not fit is left for the next relief: it was registered a moment ago.
-    func append(_ candidate: Candidate, entry: CacheEntry, slot: UnsafeMutableRawPointer, plainBytes: Int) {
-        guard candidateCount < capacity else { return }
+    private func deallocate() {
+        deallocateCandidates()
+        unsafe owners.deallocate()
+    }
+
+    // MARK: A round
+
+    /// Begins a round that ranks by `policy`, towards a goal if it is known already.
+    func begin(
+        _ policy: any EvictionPolicy,
+        at moment: PlanMoment,
+        goal: Int?,
+        compression: CompressedTierUse = .none
+    ) {
+        self.compression = compression
+        clearCandidates()
+        tally.clearSkips()
+        order = (policy, moment, policy.takesEverything ? nil : goal)
+    }
+
+    /// Lists a candidate.
+    func append(_ candidate: Candidate, entry: CacheEntry, slot: UnsafeMutableRawPointer) {
+        seenCount += 1
+        seenBytes += candidate.footprint
+        // What does not fit was registered a moment ago, and is left for the next relief.
+        guard capacity > 0, keep(entry) else { return }
+        if candidateCount == capacity { thin() }
         unsafe candidates[candidateCount] = candidate
-        unsafe places[candidateCount] = Place(entry: .passRetained(entry), slot: slot)
-        unsafe outcomes[candidateCount] = Outcome(plainBytes: plainBytes)
+        // Retained by `keep`.
+        unsafe places[candidateCount] = Place(entry: .passUnretained(entry), slot: slot)
         candidateCount += 1
     }
 
-    /// Lists a value that was passed over.
-    func appendSkip(_ entry: CacheEntry, _ reason: EvictionReport.SkipReason, footprint: Int) {
-        guard skipCount < capacity else { return }
-        unsafe skips[skipCount] = Skip(entry: .passRetained(entry), reason: reason, footprint: footprint)
-        skipCount += 1
+    /// Counts a value that was passed over.
+    func skip(_ entry: CacheEntry, _ reason: EvictionReport.SkipReason, footprint: Int) {
+        tally.add(entry, .skipped(reason)) { $0.bytes += footprint }
     }
 
-    /// The bytes of the candidates listed from `index` on.
-    func footprint(from index: Int) -> Int {
-        var sum = 0
-        for index in index..<candidateCount { unsafe sum += candidates[index].footprint }
-        return sum
+    /// Retains an entry for as long as the round lasts; an entry lists all its values in one go.
+    private func keep(_ entry: CacheEntry) -> Bool {
+        // Retained, so nobody else is at this address.
+        if ownerCount > 0, unsafe owners[ownerCount - 1].toOpaque() == Unmanaged.passUnretained(entry).toOpaque() {
+            return true
+        }
+        guard ownerCount < ownerCapacity else { return false }
+        unsafe owners[ownerCount] = .passRetained(entry)
+        ownerCount += 1
+        return true
     }
 
-    /// Forgets the skips: a new round looks at everything anew.
-    func clearSkips() {
-        for index in 0..<skipCount { unsafe skips[index].entry.release() }
-        skipCount = 0
+    /// Makes room: keeps those that come to the goal, if that is known and they are no more than half, else the half that
+    /// goes first.
+    private func thin() {
+        guard let (policy, moment, goal) = order else { preconditionFailure("candidates without a round") }
+        // All listed, and as many choices.
+        let listed = unsafe UnsafeBufferPointer(rebasing: candidates[..<candidateCount])
+        let ranked = unsafe UnsafeMutableBufferPointer(rebasing: choices[..<candidateCount])
+        unsafe policy.rankAll(listed, into: ranked, at: moment)
+        var kept = candidateCount / 2
+        let enough = goal.map { unsafe Planner.select(ranked, listed, goal: $0).count }
+        if let enough, enough <= kept {
+            kept = enough
+        } else {
+            unsafe Planner.select(ranked, lowest: kept)
+            isTruncated = true
+        }
+        // The others are marked by a footprint that no candidate has, and the gaps closed.
+        for index in kept..<candidateCount { unsafe candidates[Int(choices[index].index)].footprint = -1 }
+        var end = 0
+        for index in 0..<candidateCount where unsafe candidates[index].footprint >= 0 {
+            unsafe candidates[end] = candidates[index]
+            unsafe places[end] = places[index]
+            end += 1
+        }
+        candidateCount = end
     }
 
-    /// Forgets everything listed.
-    func clear() {
-        clearSkips()
-        for index in 0..<candidateCount { unsafe places[index].entry.release() }
+    /// Takes the first `count` choices as the round's victims, or as many as there is room for. Returns how many.
+    func beginVictims(_ count: Int) -> Int {
+        let taken = min(count, victimCapacity)
+        if taken < count { isTruncated = true }
+        for victim in 0..<taken { unsafe outcomes[victim] = Outcome() }
+        victimCount = taken
+        return taken
+    }
+
+    /// The index of a victim's candidate and place.
+    func candidate(ofVictim victim: Int) -> Int { unsafe Int(choices[victim].index) }
+
+    /// Where a victim is.
+    func place(ofVictim victim: Int) -> Place { unsafe places[candidate(ofVictim: victim)] }
+
+    /// Forgets the candidates.
+    private func clearCandidates() {
+        for index in 0..<ownerCount { unsafe owners[index].release() }
+        ownerCount = 0
         candidateCount = 0
+        victimCount = 0
+        seenCount = 0
+        seenBytes = 0
+        isTruncated = false
+    }
+
+    /// Forgets everything.
+    func clear() {
+        clearCandidates()
+        tally.clear()
+        order = nil
     }
 }

@@ -94,7 +94,7 @@ package enum Planner {
             if let known = last, choice < known {} else { last = choice }
             plan.prediction.add(victim, at: moment)
             let depth = 0x7FFF - UInt64(min(victim.depth, 0x7FFF))
-            unsafe victims[index].rank = (victim.way == .spill ? 1 << 63 : 0) | depth << 48 | choice.rank
+            unsafe victims[index].rank = (victim.way.needsCopy ? 1 << 63 : 0) | depth << 48 | choice.rank
         }
         if let last, plan.last == nil { plan.last = unsafe candidates[Int(last.index)] }
     }
@@ -103,7 +103,7 @@ package enum Planner {
 
     /// Brings the lowest ranks that together have `goal` bytes to the front, the highest of them last. Returns how many
     /// they are, and how many bytes the last one has to bring; 0 when all of them together are no more than the goal.
-    private static func select(
+    static func select(
         _ choices: UnsafeMutableBufferPointer<Choice>,
         _ candidates: UnsafeBufferPointer<Candidate>,
         goal: Int
@@ -144,7 +144,23 @@ package enum Planner {
         return (high, missing)
     }
 
-    /// The same for what is sorted from `low` on.
+    /// Brings the `count` lowest ranks to the front.
+    static func select(_ choices: UnsafeMutableBufferPointer<Choice>, lowest count: Int) {
+        var low = 0
+        var high = choices.count
+        var patience = 10 * choices.count
+        while high - low > 1, low < count {
+            patience -= high - low
+            guard patience >= 0 else {
+                unsafe RankSort.sort(UnsafeMutableBufferPointer(rebasing: choices[low..<high]))
+                return
+            }
+            let middle = unsafe partition(choices, low, high)
+            if middle > count { high = middle } else { low = middle }
+        }
+    }
+
+    /// The same as the first for what is sorted from `low` on.
     private static func walk(
         _ choices: UnsafeMutableBufferPointer<Choice>,
         _ candidates: UnsafeBufferPointer<Candidate>,

@@ -9,7 +9,6 @@ extension ReliefEngine {
         let residentBefore: Int
         var phases = EvictionReport.Phases()
         var freed = 0
-        var evictedCount = 0
         var allocations = 0
         /// What could be evicted when the first round began; `nil` before.
         var evictable: Int?
@@ -38,7 +37,9 @@ extension ReliefEngine {
         guard let taken = storage.withLock({ $0.idle.take() }) else {
             preconditionFailure("a relief was begun while another was running")
         }
-        return Progress(storage: taken, residentBefore: residentBytes())
+        let progress = Progress(storage: taken, residentBefore: residentBytes())
+        WarmPages.shared.close()
+        return progress
     }
 
     /// Plans and carries out one round towards an amount in total. Allocates nothing.
@@ -47,79 +48,79 @@ extension ReliefEngine {
         let freedBefore = progress.freed
         let start = clock.now()
         let storage = progress.storage
-        let base = storage.candidateCount
-        storage.clearSkips()
         let canSpill = self.canSpill
+        let moment = moment(&progress)
+        // A share is a number only when all has been seen.
+        let stated = amount.share == 0 ? amount.bytes - progress.freed : nil
+        storage.begin(policy, at: moment, goal: stated, compression: compression)
         PressureController.hierarchy.withLock { _ in
             root.collect(into: storage, canSpill: canSpill, depth: 0)
         }
-        let evictable = progress.evictable ?? storage.footprint(from: base)
+        let evictable = progress.evictable ?? storage.seenBytes
         progress.evictable = evictable
         let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
-        let moment = moment(&progress, count: storage.candidateCount - base)
         let plan = unsafe Planner.plan(
-            UnsafeBufferPointer(rebasing: storage.candidates[base..<storage.candidateCount]),
-            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[base..<storage.candidateCount]),
+            UnsafeBufferPointer(rebasing: storage.candidates[..<storage.candidateCount]),
+            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[..<storage.candidateCount]),
             goal: goal,
             policy: policy,
             at: moment
         )
-        let chosen = plan.count
+        let victims = storage.beginVictims(plan.count)
         progress.prediction += plan.prediction
         progress.last = plan.last ?? progress.last
-        // The planner counts from the first candidate it was given.
-        for index in base..<(base + chosen) { unsafe storage.choices[index].index += UInt32(base) }
         let planned = clock.now()
         progress.phases.plan += planned - start
 
-        let firstSpill = releaseFree(&progress, choices: base..<(base + chosen), deadline: amount.deadline)
+        let firstSpill = releaseFree(&progress, victims: 0..<victims, deadline: amount.deadline)
         let released = clock.now()
         progress.phases.release += released - planned
 
-        spill(&progress, choices: firstSpill..<(base + chosen), deadline: amount.deadline)
+        spill(&progress, victims: firstSpill..<victims, deadline: amount.deadline)
         progress.phases.spill += clock.now() - released
         // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
         // suspended, what can be made again may go without.
         let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
-        let isStuck = goal == nil || progress.freed == freedBefore
+        let isStuck = goal == nil && !storage.isTruncated || progress.freed == freedBefore
         progress.isExhausted = !isLate && canSpill == self.canSpill && isStuck
+        spare(progress)
         progress.allocations += probe() - allocationsBefore
     }
 
-    /// The moment of a plan for what has just been listed: no value is younger than that.
-    private func moment(_ progress: inout Progress, count: Int) -> PlanMoment {
+    /// The moment of a round: no value is younger than that.
+    private func moment(_ progress: inout Progress) -> PlanMoment {
         let now = UseClock.tick()
-        var moment = progress.moment ?? history.withLock { $0.begin(at: now, count: count) }
+        var moment = progress.moment ?? history.withLock { $0.begin(at: now, count: $0.seen) }
         moment.now = now
         progress.moment = moment
         return moment
     }
 
     /// Releases the victims that need no copy, which the plan puts first; returns where the others begin.
-    private func releaseFree(_ progress: inout Progress, choices: Range<Int>, deadline: MonotonicInstant?) -> Int {
+    private func releaseFree(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) -> Int {
         let storage = progress.storage
-        for choice in choices {
-            let victim = unsafe Int(storage.choices[choice].index)
+        for victim in victims {
             if let deadline, clock.now() >= deadline {
                 progress.missedDeadline = deadline
-                skipRest(choice, choices.upperBound, storage)
-                return choices.upperBound
+                skipRest(victim, victims.upperBound, storage)
+                return victims.upperBound
             }
-            guard unsafe storage.candidates[victim].way != .spill else { return choice }
-            release(victim, &progress, dropping: unsafe storage.candidates[victim].way == .drop)
+            let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
+            guard !way.needsCopy else { return victim }
+            release(victim, &progress, dropping: way == .drop)
         }
-        return choices.upperBound
+        return victims.upperBound
     }
 
     private func skipRest(_ first: Int, _ end: Int, _ storage: PlanStorage) {
-        for choice in first..<end { unsafe skip(Int(storage.choices[choice].index), storage, .deadline) }
+        for victim in first..<end { skip(victim, storage, .deadline) }
     }
 
     /// Has the other victims copied, and releases each as soon as its copy is complete.
-    private func spill(_ progress: inout Progress, choices: Range<Int>, deadline: MonotonicInstant?) {
-        guard !choices.isEmpty else { return }
+    private func spill(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) {
+        guard !victims.isEmpty else { return }
         let storage = progress.storage
-        crew.begin(storage, choices: choices, deadline: deadline)
+        crew.begin(storage, victims: victims, deadline: deadline)
         while true {
             switch crew.nextStep() {
             case .work(let unit): crew.work(on: unit)
@@ -128,8 +129,7 @@ extension ReliefEngine {
                 if crew.isLate { progress.missedDeadline = deadline }
                 let reason = crew.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
                 progress.allocations += crew.end()
-                for choice in choices {
-                    let victim = unsafe Int(storage.choices[choice].index)
+                for victim in victims {
                     // Never begun: the crew was told to stop.
                     if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, reason) }
                 }
@@ -141,7 +141,7 @@ extension ReliefEngine {
     /// A victim's copy is complete, has failed, or was not begun because its state had changed.
     private func finish(_ victim: Int, _ progress: inout Progress) {
         let storage = progress.storage
-        let place = unsafe storage.places[victim]
+        let place = unsafe storage.place(ofVictim: victim)
         // Retained by the storage.
         let entry = unsafe place.entry.takeUnretainedValue()
         let outcome = unsafe storage.outcomes[victim]
@@ -150,15 +150,24 @@ extension ReliefEngine {
             skip(victim, storage, .busy)
             return
         }
-        let stored = unsafe entry.finishCopy(place.slot, succeeded: outcome.failure == nil)
+        let stored = unsafe entry.finishCopy(
+            place.slot,
+            succeeded: outcome.failure == nil,
+            isProvisional: outcome.isProvisional
+        )
+        let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
         if let failure = outcome.failure {
+            // Where it was to go is memory: that it does not fit or shrink is no failure, but the reason why it stays.
+            if way == .compress { return skip(victim, storage, .notCompressible) }
+            if outcome.isUntried { return skip(victim, storage, .spillSuspended) }
+            storage.tally.add(entry, .failed) { $0.failure = failure }
             // A value that cannot be encoded says nothing about the disk.
-            if failure != .valueNotPassed { noteFailure(failure) }
+            if !failure.concernsValueOnly { noteFailure(failure) }
             entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
             skip(victim, storage, .spillFailed)
             return
         }
-        backoff.withLock { $0.noteSuccess() }
+        if way == .spill { backoff.withLock { $0.noteSuccess() } }
         unsafe storage.outcomes[victim].storedBytes = stored
         entry.statistics.noteWrite(outcome.copyTime, byteCount: outcome.plainBytes)
         release(victim, &progress, dropping: false)
@@ -175,7 +184,7 @@ extension ReliefEngine {
 
     private func release(_ victim: Int, _ progress: inout Progress, dropping: Bool) {
         let storage = progress.storage
-        let place = unsafe storage.places[victim]
+        let place = unsafe storage.place(ofVictim: victim)
         // Retained by the storage.
         let entry = unsafe place.entry.takeUnretainedValue()
         let start = clock.now()
@@ -183,16 +192,26 @@ extension ReliefEngine {
         guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
             return skip(victim, storage, .pinned)
         }
-        progress.freed += bytes
-        progress.evictedCount += 1
-        unsafe storage.outcomes[victim].order = progress.evictedCount
-        unsafe storage.outcomes[victim].bytes = bytes
-        unsafe storage.outcomes[victim].releaseTime = clock.now() - start
+        let releaseTime = clock.now() - start
+        unsafe storage.outcomes[victim].isGone = true
+        let outcome = unsafe storage.outcomes[victim]
+        let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
+        // A copy in memory takes part of what was freed.
+        let gained = way == .compress ? bytes - outcome.storedBytes : bytes
+        progress.freed += gained
+        storage.tally.add(entry, .evicted(way.disposition)) { row in
+            row.bytes += gained
+            row.plainBytes += outcome.plainBytes
+            row.storedBytes += outcome.storedBytes
+            row.copyTime += outcome.copyTime
+            row.releaseTime += releaseTime
+        }
     }
 
     private func skip(_ victim: Int, _ storage: PlanStorage, _ reason: EvictionReport.SkipReason) {
-        let footprint = unsafe storage.candidates[victim].footprint
-        unsafe storage.appendSkip(storage.places[victim].entry.takeUnretainedValue(), reason, footprint: footprint)
+        let footprint = unsafe storage.candidates[storage.candidate(ofVictim: victim)].footprint
+        // Retained by the storage.
+        unsafe storage.skip(storage.place(ofVictim: victim).entry.takeUnretainedValue(), reason, footprint: footprint)
     }
 
     // MARK: Afterwards
@@ -210,24 +229,29 @@ extension ReliefEngine {
         report.returned = ByteCount(bytes: returned)
         report.phases = progress.phases
         report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
-        remember(progress)
         report.allocations = isProbed ? progress.allocations : nil
-        report.fill(from: progress.storage, isMemoryBacked: isMemoryBacked)
+        report.fill(from: progress.storage.tally, isMemoryBacked: isMemoryBacked)
         progress.storage.clear()
+        WarmPages.shared.reopen()
         storage.withLock { storage in
-            progress.storage.reserve(storage.wanted)
+            progress.storage.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
             storage.idle = progress.storage
         }
     }
 
-    /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared.
-    private func remember(_ progress: Progress) {
-        guard let last = progress.last, let moment = progress.moment else { return }
-        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment)) }
+    /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared. What a
+    /// round left for the next one has not been.
+    private func spare(_ progress: Progress) {
         let storage = progress.storage
-        for index in 0..<storage.candidateCount where unsafe storage.outcomes[index].order == 0 {
-            let place = unsafe storage.places[index]
-            let hits = unsafe policy.hits(afterSparing: storage.candidates[index], last: last, at: moment)
+        guard let last = progress.last, let moment = progress.moment, !storage.isTruncated else { return }
+        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment), seen: storage.seenCount) }
+        // Where the victims are is known only from the choices, which name their candidates.
+        for index in 0..<storage.candidateCount {
+            let choice = unsafe Int(storage.choices[index].index)
+            let isVictim = index < storage.victimCount
+            if isVictim, unsafe storage.outcomes[index].isGone { continue }
+            let place = unsafe storage.places[choice]
+            let hits = unsafe policy.hits(afterSparing: storage.candidates[choice], last: last, at: moment)
             // Retained by the storage.
             unsafe place.entry.takeUnretainedValue().wasSpared(place.slot, hits: hits)
         }

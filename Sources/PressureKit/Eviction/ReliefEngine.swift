@@ -3,15 +3,21 @@ import Synchronization
 
 /// Carries a plan out: releases what is free to release, has the rest copied, and measures what came back.
 ///
-/// All but ``reserve(entries:)`` runs on the relief thread, so one relief at a time.
+/// All but ``reserve(values:caches:)`` runs on the relief thread, so one relief at a time.
 final class ReliefEngine: Sendable {
     let file: SegmentFile
+    /// The compressed tier; `nil` when there is to be none.
+    let memory: SegmentFile?
+    let compressedTier: CompressedTier
     let isMemoryBacked: Bool
     let policy: any EvictionPolicy
     let workers: Int
+    /// Processors that this process may use.
+    let cores: Int
     let clock: any MonotonicClock
     let footprint: ProcessFootprint
     let crew: CopyCrew
+    let copier: ChunkCopier
     let probe: AllocationProbe
     let isProbed: Bool
     let backoff = Lock(SpillBackoff())
@@ -19,7 +25,7 @@ final class ReliefEngine: Sendable {
     /// For ``spill(_:_:)``; those of reliefs are the crew's.
     let encoders = Lock<[ChunkEncoder]>([])
     /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
-    let storage = Lock<(idle: PlanStorage?, wanted: Int)>((PlanStorage(), 0))
+    let storage: Lock<(idle: PlanStorage?, wanted: (values: Int, caches: Int))>
 
     /// Opens the spill file and reserves what reliefs will need. Blocks briefly.
     init(_ configuration: PressureConfiguration) throws(PressureError) {
@@ -38,17 +44,27 @@ final class ReliefEngine: Sendable {
                 bypassPageCache: configuration.bypassesPageCache
             )
         )
+        compressedTier = configuration.compressedTier
+        let limit = configuration.compressedTier.limit
+        memory = limit > .zero ? try SegmentFile(inMemory: limit) : nil
         isMemoryBacked = directory.isMemoryBacked
+        storage = Lock((PlanStorage(limit: configuration.plannedValues), (0, 0)))
         policy = configuration.policy ?? configuration.evictionOrder.policy
-        workers = configuration.workers ?? Int(pk_usable_cpus())
+        cores = Int(pk_usable_cpus())
+        workers = configuration.workers ?? cores
         clock = configuration.clock
         probe = configuration.allocationProbe ?? { 0 }
         isProbed = configuration.allocationProbe != nil
         footprint = try ProcessFootprint()
+        copier = ChunkCopier(
+            file: file,
+            choice: configuration.compression,
+            compressesLater: configuration.compressesLater
+        )
         crew = try CopyCrew(
             workers: workers,
-            file: file,
-            compression: configuration.compression,
+            copier: copier,
+            memory: memory,
             clock: configuration.clock,
             probe: configuration.allocationProbe ?? { 0 }
         )
@@ -61,7 +77,7 @@ final class ReliefEngine: Sendable {
         _ = root.cache("written", initialValue: [UInt8](repeating: 1, count: 64))
         let dropped = root.cache("dropped") { [UInt8](repeating: 2, count: 64) }
         try? dropped.loadIfNeeded()
-        reserve(entries: 2)
+        reserve(values: 2, caches: 2)
         var progress = begin()
         round(&progress, root: root, amount: .everything)
         var report = EvictionReport(
@@ -71,11 +87,11 @@ final class ReliefEngine: Sendable {
         history.withLock { $0 = PlanHistory(start: UseClock.now) }
     }
 
-    /// Makes room for plans over `count` caches. Allocates; from any thread.
-    func reserve(entries count: Int) {
+    /// Makes room for plans over so many values of so many caches. Allocates; from any thread.
+    func reserve(values: Int, caches: Int) {
         storage.withLock { storage in
-            storage.wanted = max(storage.wanted, count)
-            storage.idle?.reserve(storage.wanted)
+            storage.wanted = (max(storage.wanted.values, values), max(storage.wanted.caches, caches))
+            storage.idle?.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
         }
     }
 
@@ -94,25 +110,38 @@ final class ReliefEngine: Sendable {
             return false
         }
         let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
-        let failure = unsafe crew.copy(0..<chunks, of: entry, slot, with: encoder)
-        unsafe entry.finishCopy(slot, succeeded: failure == nil)
+        let result = unsafe copier.copy(0..<chunks, of: entry, slot, with: encoder, for: .relief)
+        let failure = result.failure
+        unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
         encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
+        noteWriting(failure)
+        return failure == nil
+    }
+
+    /// Something was written, or could not be, outside a relief.
+    func noteWriting(_ failure: SpillFailure?) {
         let now = clock.now()
         backoff.withLock { backoff in
-            if let failure {
-                // A value that cannot be encoded says nothing about the disk.
-                if failure != .valueNotPassed { backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now) }
-            } else {
-                backoff.noteSuccess()
-            }
+            guard let failure else { return backoff.noteSuccess() }
+            // A value that cannot be encoded says nothing about the disk.
+            if !failure.concernsValueOnly { backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now) }
         }
-        return failure == nil
+    }
+
+    /// What a round may do with the compressed tier.
+    var compression: CompressedTierUse {
+        guard let memory, memory.hasRoom(for: SegmentFile.chunkSize) else { return .none }
+        return switch compressedTier {
+        case .never: .none
+        case .whenSpillingFails: .fallback
+        case .first: .first
+        }
     }
 
     private static let keptEncoders = 2
 
-    /// How many caches there is room for in plans, growth in hand aside.
-    var reservedEntries: Int { storage.withLock { $0.wanted } }
+    /// How many values there is room for in plans, growth in hand aside.
+    var reservedValues: Int { storage.withLock { $0.wanted.values } }
 
     /// The process's resident bytes now.
     func residentBytes() -> Int { footprint.residentBytes() }

@@ -4,7 +4,8 @@
 /// and for twice as long each time it fails again, up to a minute; so a disk that has no room is not hammered, and one
 /// that has room again is noticed. The first write that succeeds ends it.
 package struct SpillBackoff: Sendable {
-    private static let patience = 3
+    /// Failures in a row that suspend writing, if the disk is not full.
+    static let patience = 3
     private static let first = Duration.seconds(1)
     private static let longest = Duration.seconds(60)
 

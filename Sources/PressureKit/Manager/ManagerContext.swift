@@ -11,8 +11,11 @@ final class ManagerContext: Sendable {
     let events = EventHub()
     let scene: ManagerScene
     let listener: Listener
+    /// Whether what appears is restored before it is asked for.
+    let restoresAhead: Bool
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
+    private let calmWorker = Lock<CalmWorker?>(nil)
     private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
 
     /// Told of every report before anybody else: how the monitor learns what came back.
@@ -21,19 +24,27 @@ final class ManagerContext: Sendable {
         set { observer.withLock { $0 = newValue } }
     }
 
+    /// Who works ahead; `nil` when nothing is to be copied ahead. Set once, by the manager, before anybody asks.
+    var calm: CalmWorker? {
+        get { calmWorker.withLock { $0 } }
+        set { calmWorker.withLock { $0 = newValue } }
+    }
+
     /// - Throws: ``PressureError`` with `threadUnavailable`.
     init(
         engine: ReliefEngine,
         clock: any MonotonicClock,
         logger: Logger,
-        dispositions: Disposition = .all
+        dispositions: Disposition = .all,
+        restoresAhead: Bool = true
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
         listener = try Listener(clock: clock)
+        self.restoresAhead = restoresAhead
         self.engine = engine
         self.clock = clock
         self.logger = logger
-        ledger = FrameLedger(file: engine.file)
+        ledger = FrameLedger(file: engine.file, memory: engine.memory)
     }
 
     var delegate: (any PressureManagerDelegate)? {
@@ -44,12 +55,12 @@ final class ManagerContext: Sendable {
     /// Makes room for a cache in plans and in the spill file.
     func adopt(_ entry: CacheEntry) {
         entry.join(ledger)
-        engine.reserve(entries: ledger.entries)
+        reserve()
     }
 
     /// Makes room in plans for what caches have come to hold.
     func reserve() {
-        engine.reserve(entries: ledger.entries)
+        engine.reserve(values: ledger.values, caches: ledger.caches)
     }
 
     /// Tells of a failure that reached no reader, or one reader only.

@@ -1,7 +1,7 @@
 /// How a manager watches, and where and how it spills. Every value has a default that is meant to be kept.
 public struct PressureConfiguration: Sendable {
     /// The signals to watch once ``PressureManager/run()`` is called.
-    public var sources: [PressureSource] = [.memoryInfo]
+    public var sources: [PressureSource] = [.automatic]
 
     /// When a level is entered and left.
     public var thresholds = PressureThresholds()
@@ -19,8 +19,26 @@ public struct PressureConfiguration: Sendable {
     /// Space left free on the disk for everybody else.
     public var freeSpaceFloor: ByteCount = .mebibytes(256)
 
+    /// Whether values may be compressed and stay in memory. By default up to 64 MiB, and only what can be spilled nowhere.
+    public var compressedTier = CompressedTier.whenSpillingFails(upTo: .mebibytes(64))
+
     /// Threads that compress and write during a relief, with about 600 KiB of scratch each; `nil` for one a core.
     public var workers: Int?
+
+    /// Whether a relief may write values as they are, where the disk is faster than the codec, so that memory is free
+    /// sooner. They are compressed in calm times, while ``PressureManager/run()`` runs. Until then they take more of the
+    /// disk.
+    public var compressesLater = true
+
+    /// Whether the copies of values that have not been used for a while are written ahead, in calm times and on idle
+    /// processors, so that a warning only has to free them. While ``PressureManager/run()`` runs.
+    public var copiesAhead = true
+
+    /// The most plain bytes a second that are copied ahead.
+    public var copyAheadRate: ByteCount = .mebibytes(32)
+
+    /// Whether what a controller holds begins to be restored when it appears, as long as memory is not short.
+    public var restoresAhead = true
 
     /// The part of what could be evicted that one warning frees at most, when its signal names no number of bytes.
     /// A critical warning without a number frees all that is not in use.
@@ -41,7 +59,9 @@ public struct PressureConfiguration: Sendable {
     package var clock: any MonotonicClock = SystemClock()
     /// In place of ``evictionOrder``.
     package var policy: (any EvictionPolicy)?
-    package var compression = CompressionChoice.adaptive
+    package var plannedValues = PlanStorage.mostCandidates
+    /// In place of what is decided by measurement.
+    package var compression: CompressionChoice?
     package var environment: [String: String]?
     package var allocationProbe: AllocationProbe?
 
@@ -67,9 +87,22 @@ public struct PressureConfiguration: Sendable {
             "spillLimit is negative (\(spillLimit ?? .zero)); use nil for no limit."
         )
         try check(
+            compressedTier.limit >= .zero,
+            "compressedTier has a negative limit (\(compressedTier.limit)); use .never for none."
+        )
+        try check(copyAheadRate > .zero, "copyAheadRate is \(copyAheadRate); it must be more than zero.")
+        try check(
             !supportedDispositions.isEmpty,
             "supportedDispositions is empty; it needs at least one of keep, compress, spill and drop."
         )
         try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
+    }
+
+    /// What the sources are opened with.
+    func signalContext(engine: ReliefEngine) -> SignalContext {
+        var context = SignalContext()
+        context.environment = environment
+        context.thresholds = thresholds
+        return context
     }
 }

@@ -65,6 +65,8 @@ extension PressureManager {
     public var isInBackground: Bool { context.scene.isSuspended }
 
     private func suspend() {
+        // Whatever is being restored ahead is not needed now.
+        context.scene.noteDemand()
         var visible: [CacheEntry] = []
         root.collectVisible(into: &visible)
         visible.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }

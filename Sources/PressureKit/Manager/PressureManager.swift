@@ -47,23 +47,39 @@ public final class PressureManager: Sendable {
             engine: engine,
             clock: configuration.clock,
             logger: logger,
-            dispositions: configuration.supportedDispositions
+            dispositions: configuration.supportedDispositions,
+            restoresAhead: configuration.restoresAhead
         )
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
         var sources: [any SignalSource] = []
-        for source in configuration.sources { sources.append(try source.open()) }
+        let signals = configuration.signalContext(engine: engine)
+        for source in configuration.sources { sources += try source.open(in: signals) }
         let share = configuration.warningShare
         let monitor = try PressureMonitor(
             sources: sources,
             thresholds: configuration.thresholds,
-            clock: configuration.clock
+            clock: configuration.clock,
+            sampled: { [weak context] in context?.calm?.ring() }
         ) { [weak context, weak relief] decision in
             guard let context else { return }
             context.listener.hurry(for: decision.cause.levelAfter)
             relief?.request(ReliefRequest(decision, share: share, context: context))
         }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
+        let probe = BusyProbe()
+        context.calm =
+            configuration.copiesAhead
+            ? try CalmWorker(
+                engine: engine,
+                root: root,
+                rate: configuration.copyAheadRate,
+                isCalm: { [weak monitor, weak relief] in
+                    guard let monitor, let relief else { return false }
+                    return monitor.level == .normal && !relief.isActive
+                },
+                read: probe.read
+            ) : nil
         self.root = root
         self.context = context
         self.relief = relief
@@ -73,6 +89,7 @@ public final class PressureManager: Sendable {
 
     deinit {
         monitor.stop()
+        context.calm?.stop()
         relief.stop()
         context.events.finish()
     }
@@ -100,6 +117,8 @@ public final class PressureManager: Sendable {
     ///   after ``shutdown()``.
     public func run() async throws {
         guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
+        try context.calm?.start()
+        defer { context.calm?.stop() }
         try monitor.start()
         defer { monitor.stop() }
         await waitForShutdown()
@@ -111,6 +130,7 @@ public final class PressureManager: Sendable {
     public func shutdown() async {
         isShutDown.store(true, ordering: .sequentiallyConsistent)
         monitor.stop()
+        context.calm?.stop()
         relief.stop()
         let relief = relief
         try? await BlockingPool.shared.run { relief.waitUntilEnded() }
@@ -181,11 +201,14 @@ public final class PressureManager: Sendable {
             score: monitor.score,
             available: headroom?.available,
             limit: headroom?.limit,
+            signals: monitor.statuses,
             controllers: controllers,
             processResident: ByteCount(bytes: context.engine.residentBytes()),
             copied: ByteCount(bytes: usage.plainBytes),
             stored: ByteCount(bytes: usage.storedBytes),
-            spillFile: usage.allocatedBytes.map(ByteCount.init)
+            spillFile: usage.allocatedBytes.map(ByteCount.init),
+            compressedInMemory: ByteCount(bytes: context.engine.memory?.usage().occupiedBytes ?? 0),
+            copiedAhead: ByteCount(bytes: context.calm?.copiedBytes.load(ordering: .relaxed) ?? 0)
         )
     }
 }

@@ -2,6 +2,30 @@ import Synchronization
 
 /// A manager at one moment.
 public struct PressureSnapshot: Sendable {
+    /// Bytes of values by where they are.
+    public struct Tiers: Sendable, Hashable {
+        /// In memory.
+        public var resident = ByteCount.zero
+        /// Of those, the ones that can go at once: a checked copy exists, or the loader makes them again.
+        public var clean = ByteCount.zero
+        /// Compressed in memory, before compressing.
+        public var compressed = ByteCount.zero
+        /// In the spill file only, before compressing.
+        public var spilled = ByteCount.zero
+
+        /// The part of what is in memory that can go at once, 0 … 1; 1 when there is nothing.
+        public var cleanFraction: Double {
+            resident > .zero ? Double(clean.bytes) / Double(resident.bytes) : 1
+        }
+
+        static func += (left: inout Tiers, right: Tiers) {
+            left.resident += right.resident
+            left.clean += right.clean
+            left.compressed += right.compressed
+            left.spilled += right.spilled
+        }
+    }
+
     /// A cache.
     public struct Cache: Sendable {
         /// Where it is in the tree of controllers.
@@ -10,6 +34,8 @@ public struct PressureSnapshot: Sendable {
         public let residency: Residency
         /// The bytes that evicting its value gives back, or gave back.
         public let byteCount: ByteCount
+        /// The bytes of its values by tier.
+        public let tiers: Tiers
         /// How many accesses and leases hold it.
         public let pins: Int
         /// Whether a checked copy is in the spill file.
@@ -47,6 +73,8 @@ public struct PressureSnapshot: Sendable {
     public let available: ByteCount?
     /// That limit.
     public let limit: ByteCount?
+    /// What each pressure signal can do here, and if nothing, why.
+    public let signals: [SignalStatus]
     /// All controllers, parents before children.
     public let controllers: [Controller]
     /// The process's resident memory.
@@ -58,11 +86,28 @@ public struct PressureSnapshot: Sendable {
     /// The blocks of the spill file on disk; `nil` if the system would not say.
     public let spillFile: ByteCount?
 
+    /// The bytes that compressed values take in memory.
+    public let compressedInMemory: ByteCount
+    /// Plain bytes of copies that were written ahead, in calm times, since the manager was made.
+    public let copiedAhead: ByteCount
+
+    /// The bytes of all values by where they are.
+    public var tiers: Tiers {
+        var sum = Tiers()
+        for controller in controllers {
+            for cache in controller.caches { sum += cache.tiers }
+        }
+        return sum
+    }
+
     /// The bytes of all values in memory.
-    public var resident: ByteCount { sum { $0.residency == .resident } }
+    public var resident: ByteCount { tiers.resident }
 
     /// The bytes of all values that are in the spill file only.
-    public var spilled: ByteCount { sum { $0.residency == .spilled } }
+    public var spilled: ByteCount { tiers.spilled }
+
+    /// The part of what is in memory that a warning could free at once, 0 … 1.
+    public var cleanFraction: Double { tiers.cleanFraction }
 
     /// The part of all evictions whose values came back sooner than expected, 0 … 1; 0 without evictions. Much more than
     /// a few per cent says that the caches are too large for the memory there is, or the order does not fit their use.
@@ -75,10 +120,25 @@ public struct PressureSnapshot: Sendable {
         return evictions > 0 ? Double(refaults) / Double(evictions) : 0
     }
 
-    private func sum(where isCounted: (Cache) -> Bool) -> ByteCount {
-        controllers.reduce(.zero) { sum, controller in
-            controller.caches.reduce(sum) { isCounted($1) ? $0 + $1.byteCount : $0 }
+}
+
+extension CacheEntry {
+    /// The bytes of its values by where they are.
+    var tiers: PressureSnapshot.Tiers {
+        var tiers = PressureSnapshot.Tiers()
+        unsafe forEachSlot { slot in
+            let word = unsafe header(slot).pointee.state
+            let footprint = unsafe ByteCount(bytes: header(slot).pointee.footprint.load(ordering: .relaxed))
+            switch word.residency {
+            case .resident:
+                tiers.resident += footprint
+                if word.isClean || word.isReloadable { tiers.clean += footprint }
+            case .compressed: tiers.compressed += footprint
+            case .spilled: tiers.spilled += footprint
+            case .unloaded, .loading, .restoring: break
+            }
         }
+        return tiers
     }
 }
 
@@ -91,6 +151,7 @@ extension PressureController {
                 path: entry.path,
                 residency: entry.residency,
                 byteCount: ByteCount(bytes: entry.footprint),
+                tiers: entry.tiers,
                 pins: entry.pins,
                 hasCopy: entry.hasCopy,
                 loads: entry.statistics.loads.load(ordering: .relaxed),

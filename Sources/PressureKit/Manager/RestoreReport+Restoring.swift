@@ -54,10 +54,10 @@ extension PressureController {
         for controller in below { controller.collectVisible(into: &found) }
     }
 
-    /// The caches of this controller and all below it whose values are in the spill file.
+    /// The caches of this controller and all below it whose values are in a copy only.
     func collectSpilled(into found: inout [CacheEntry]) {
         let (entries, below) = state.withLock { ($0.entries, $0.below) }
-        found += entries.filter { $0.residency == .spilled }
+        found += entries.filter { $0.residency.isCopyOnly }
         for controller in below { controller.collectSpilled(into: &found) }
     }
 }

@@ -13,6 +13,12 @@ package struct PressureClassifier: Sendable {
     private var voters: [Voter]
     private var pacing: ReliefPacing
     private var freed = FreedLedger()
+    /// How long a relief takes: a running average of those that freed something.
+    private var reliefTime: Duration
+    /// Until when to look often, because the kernel has rung.
+    private var alertUntil: MonotonicInstant?
+    /// When the last relief ended, until memory has been looked at once it had settled.
+    private var unsettledSince: MonotonicInstant?
     /// Since when all votes are below the level.
     private var calmSince: MonotonicInstant?
 
@@ -21,16 +27,54 @@ package struct PressureClassifier: Sendable {
         self.timings = timings
         voters = Array(repeating: Voter(thresholds: thresholds, timings: timings), count: sources)
         pacing = ReliefPacing(timings: timings)
+        reliefTime = timings.assumedRelief
     }
 
     /// The bytes left of the limit that binds most; `nil` when no source has told any.
     package var headroom: Headroom? {
         var worst: (score: Double, headroom: Headroom)?
         for voter in voters {
-            guard let headroom = voter.reading?.headroom, voter.score >= worst?.score ?? 0 else { continue }
+            guard let headroom = voter.headroom, voter.score >= worst?.score ?? 0 else { continue }
             worst = (voter.score, headroom)
         }
         return worst?.headroom
+    }
+
+    /// The smallest part that is left of any limit of the system's, 0 … 1; `nil` when no source has told any. The app's
+    /// own limit on its footprint is not among them.
+    package var headroomShare: Double? {
+        var least: Double?
+        for index in voters.indices where voters[index].reading?.origin != .footprint {
+            guard let headroom = voters[index].headroom else { continue }
+            least = min(least ?? 1, headroom.share)
+        }
+        return least
+    }
+
+    /// One source's last reading, and what follows from it.
+    package struct Vote: Hashable, Sendable {
+        /// The last reading; `nil` before the first.
+        package var reading: SignalReading?
+        /// The level it asks for.
+        package var level: PressureLevel
+        /// How bad it is, 0 … 1.
+        package var score: Double
+        /// The thresholds in bytes; `nil` when it does not measure bytes.
+        package var bands: ThresholdBytes?
+        /// In what time all is gone as things go; `nil` when that is far off.
+        package var exhaustion: Duration?
+    }
+
+    /// The vote of the source at a place.
+    package func vote(at index: Int) -> Vote {
+        let voter = voters[index]
+        return Vote(
+            reading: voter.isSilent ? nil : voter.reading,
+            level: voter.vote,
+            score: voter.score,
+            bands: voter.bands,
+            exhaustion: voter.headroom == nil ? nil : voter.headroomJudge.exhaustion
+        )
     }
 
     /// Takes one reading of each source and decides.
@@ -44,27 +88,18 @@ package struct PressureClassifier: Sendable {
         at now: MonotonicInstant
     ) -> (decision: PressureDecision?, nextPoll: Duration) {
         precondition(readings.count == voters.count, "one reading for each source")
-        for index in voters.indices { voters[index].accept(readings[index], at: now) }
+        accept(readings, at: now)
         score = 0
         for index in voters.indices { score = max(score, voters[index].score) }
         let before = level
-        guard let leader = leader(), let reading = voters[leader].reading else { return (nil, timings.longestPoll) }
+        guard let leader = leader() else { return (nil, timings.longestPoll) }
         move(towards: voters[leader].vote, at: now)
         let relief = level >= before ? wish(at: now) : nil
         if let relief { pacing.noteWish(relief.level, at: now) }
+        if let since = unsettledSince, now >= since + settle { unsettledSince = nil }
         let nextPoll = nextPoll(votes: voters[leader].vote, at: now)
         guard level != before || relief != nil else { return (nil, nextPoll) }
-        let bands = voters[leader].bands
-        let cause = PressureCause(
-            origin: reading.origin,
-            source: reading.source,
-            available: reading.headroom?.available,
-            limit: reading.headroom?.limit,
-            threshold: level < before ? bands?.leave(before) : bands?.enter(level),
-            sampleAge: max(.zero, now - reading.takenAt),
-            levelBefore: before,
-            levelAfter: level
-        )
+        let cause = cause(voters[leader], before: before, at: now)
         return (PressureDecision(cause: cause, score: score, relief: relief), nextPoll)
     }
 
@@ -82,11 +117,45 @@ package struct PressureClassifier: Sendable {
         end: MonotonicInstant
     ) {
         pacing.noteRelief(level, took: duration, returned: returned, at: end)
+        unsettledSince = end
+        if returned >= timings.fruitful {
+            reliefTime = min(max((reliefTime * 3 + duration) / 4, .milliseconds(50)), .seconds(10))
+        }
         freed.note(returned, at: end)
     }
 
     /// Bytes were returned to the system otherwise than by a relief that `noteRelief` tells of.
     package mutating func noteFreed(_ bytes: ByteCount, at instant: MonotonicInstant) { freed.note(bytes, at: instant) }
+
+    /// Headroom first: what the other kinds mean depends on it.
+    private mutating func accept(_ readings: [SignalReading?], at now: MonotonicInstant) {
+        for index in voters.indices {
+            guard case .headroom? = readings[index]?.measure else { continue }
+            voters[index].accept(readings[index], headroom: nil, reliefTime: reliefTime, at: now)
+        }
+        let share = headroomShare
+        for index in voters.indices {
+            if case .headroom? = readings[index]?.measure { continue }
+            voters[index].accept(readings[index], headroom: share, reliefTime: reliefTime, at: now)
+            if voters[index].isFresh, voters[index].isAlarmed { alertUntil = now + timings.alertTime }
+        }
+    }
+
+    private func cause(_ voter: Voter, before: PressureLevel, at now: MonotonicInstant) -> PressureCause {
+        let bands = voter.bands
+        let reading = voter.reading
+        return PressureCause(
+            origin: reading?.origin ?? .request,
+            source: reading?.source ?? "",
+            available: reading?.headroom?.available,
+            limit: reading?.headroom?.limit,
+            threshold: level < before ? bands?.leave(before) : bands?.enter(level),
+            evidence: voter.evidence,
+            sampleAge: max(.zero, now - (reading?.takenAt ?? now)),
+            levelBefore: before,
+            levelAfter: level
+        )
+    }
 
     /// The voter with the highest vote, and of those the worst off. A voter that has never spoken has no say.
     private func leader() -> Int? {
@@ -119,7 +188,7 @@ package struct PressureClassifier: Sendable {
     /// The relief to ask for now: when a source says so in this very step, the pace allows it, and something is left
     /// to want after what was freed since the sample. Of several goals the largest counts.
     private func wish(at now: MonotonicInstant) -> ReliefGoal? {
-        guard level > .normal, pacing.earliest(for: level).map({ $0 <= now }) ?? true else { return nil }
+        guard level > .normal, due(at: now).map({ $0 <= now }) ?? true else { return nil }
         var wish: ReliefGoal?
         for index in voters.indices where voters[index].isFresh && voters[index].vote >= level {
             guard let takenAt = voters[index].reading?.takenAt else { continue }
@@ -131,11 +200,41 @@ package struct PressureClassifier: Sendable {
         return wish
     }
 
+    /// When relief may be asked for again; `nil` when at any time.
+    ///
+    /// Where critical memory would be gone before the pause is over, and the last relief freed something, it is when that one has
+    /// settled: the pace is there to save work, not to die of.
+    private func due(at now: MonotonicInstant) -> MonotonicInstant? {
+        guard let paced = pacing.earliest(for: level), paced > now else { return nil }
+        guard level == .critical, let exhaustion = exhaustion(at: level), now + exhaustion < paced,
+            let end = pacing.fruitfulEnd
+        else { return paced }
+        return min(paced, end + settle)
+    }
+
+    /// How long after a relief memory is measured again.
+    private var settle: Duration {
+        guard let exhaustion = exhaustion(at: level) else { return timings.settle }
+        return min(timings.settle, max(exhaustion / 4, timings.shortestPoll))
+    }
+
+    /// The shortest time in which a source that votes for `level` or more runs out.
+    private func exhaustion(at level: PressureLevel) -> Duration? {
+        var shortest: Duration?
+        for index in voters.indices where voters[index].vote >= level && voters[index].headroom != nil {
+            guard let time = voters[index].headroomJudge.exhaustion else { continue }
+            shortest = min(shortest ?? time, time)
+        }
+        return shortest
+    }
+
     private func nextPoll(votes vote: PressureLevel, at now: MonotonicInstant) -> Duration {
         var delay = level == .normal ? timings.longestPoll : timings.pressedPoll
         for index in voters.indices { delay = min(delay, voters[index].pollDelay) }
         if let calmSince { delay = min(delay, calmSince + timings.dwell - now) }
-        if level > .normal, vote >= level, let due = pacing.earliest(for: level) { delay = min(delay, due - now) }
+        if level > .normal, vote >= level, let due = due(at: now) { delay = min(delay, due - now) }
+        if let alertUntil, now < alertUntil { delay = min(delay, timings.alertPoll) }
+        if level > .normal, let since = unsettledSince { delay = min(delay, since + settle - now) }
         return max(delay, timings.shortestPoll)
     }
 }

@@ -3,10 +3,34 @@
 /// The thread is the library's, not the cooperative pool's: that pool may be full exactly when memory is short. All
 /// methods are safe from any thread and none waits for the monitor's thread.
 package final class PressureMonitor: Sendable {
+    /// What a step saw, for those who record or show it.
+    package struct Sample: Sendable {
+        /// When the step was decided.
+        package let at: MonotonicInstant
+        /// By place; `nil` where there was no news.
+        package let readings: [SignalReading?]
+        /// What was decided, if anything.
+        package let decision: PressureDecision?
+        /// How long to wait before the next step at most.
+        package let nextPoll: Duration
+    }
+
+    /// What an observer is told.
+    package enum Observation: Sendable {
+        /// A step was made.
+        case sample(Sample)
+        /// A relief ended at an instant.
+        case relief(PressureLevel, duration: Duration, returned: ByteCount, at: MonotonicInstant)
+        /// Bytes were returned to the system in another way.
+        case freed(ByteCount, at: MonotonicInstant)
+    }
+
     private let sources: [any SignalSource]
     private let clock: any MonotonicClock
     private let deliver: @Sendable (PressureDecision) -> Void
-    /// One slot a source. Held for the length of a step, so that steps do not overlap.
+    private let sampled: @Sendable () -> Void
+    private let observe: (@Sendable (Observation) -> Void)?
+    /// As many places a source as it has readings. Held for the length of a step, so that steps do not overlap.
     private let readings: Lock<[SignalReading?]>
     private let classifier: Lock<PressureClassifier>
     /// What the running thread waits on; `nil` while stopped.
@@ -15,6 +39,9 @@ package final class PressureMonitor: Sendable {
     /// Creates a monitor at level normal. Nothing is watched before `start()`.
     ///
     /// - Parameters:
+    ///   - sampled: Called after each step, on its thread, with no lock held.
+    ///   - observe: Called for all that the classifier learns, in the order in which it does, on the thread that tells
+    ///     it. It may block the monitor, and must not call it.
     ///   - deliver: Called for each decision, on the thread of the step, with no lock held. The next step follows when
     ///     it returns.
     /// - Throws: ``PressureError`` with code `invalidConfiguration` when the thresholds contradict each other.
@@ -23,14 +50,19 @@ package final class PressureMonitor: Sendable {
         thresholds: PressureThresholds = .init(),
         timings: PressureTimings = .init(),
         clock: any MonotonicClock = SystemClock(),
+        sampled: @escaping @Sendable () -> Void = {},
+        observe: (@Sendable (Observation) -> Void)? = nil,
         deliver: @escaping @Sendable (PressureDecision) -> Void
     ) throws(PressureError) {
         try thresholds.validate()
         self.sources = sources
         self.clock = clock
+        self.observe = observe
         self.deliver = deliver
-        readings = Lock(Array(repeating: nil, count: sources.count))
-        classifier = Lock(PressureClassifier(thresholds: thresholds, timings: timings, sources: sources.count))
+        self.sampled = sampled
+        let width = sources.reduce(0) { $0 + $1.width }
+        readings = Lock(Array(repeating: nil, count: width))
+        classifier = Lock(PressureClassifier(thresholds: thresholds, timings: timings, sources: width))
     }
 
     deinit { stop() }
@@ -44,6 +76,17 @@ package final class PressureMonitor: Sendable {
     /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
     package var headroom: Headroom? { classifier.withLock { $0.headroom } }
 
+    /// What works and what does not, source by source. May allocate and read files.
+    package var statuses: [SignalStatus] { sources.flatMap(\.statuses) }
+
+    /// All votes, by place, of the last step; places that have never spoken are left out.
+    package var votes: [PressureClassifier.Vote] {
+        let count = readings.withLock { $0.count }
+        return classifier.withLock { classifier in
+            (0..<count).map(classifier.vote).filter { $0.reading != nil }
+        }
+    }
+
     /// Begins to watch; does nothing when it already does. The first sample is taken at once, on the monitor's thread.
     ///
     /// The thread does not keep the monitor alive: releasing it ends the thread.
@@ -52,6 +95,14 @@ package final class PressureMonitor: Sendable {
     ///   is then stopped, and may be started again.
     package func start() throws(PressureError) {
         try running.withLock { (running: inout EventLoop?) throws(PressureError) in
+            if let loop = running, loop.isInherited {
+                // The child of a fork(2): the thread is the parent's, and so are the descriptors.
+                for source in sources {
+                    source.detach(from: loop)
+                    source.reopenAfterFork()
+                }
+                running = nil
+            }
             guard running == nil else { return }
             let loop = try EventLoop()
             for source in sources { source.attach(to: loop) }
@@ -87,11 +138,22 @@ package final class PressureMonitor: Sendable {
     /// - Returns: How long to wait before the next step at most.
     @discardableResult package func tick() -> Duration {
         let (decision, nextPoll) = readings.withLock { readings in
-            for index in sources.indices { readings[index] = sources[index].sample(at: clock.now()) }
+            var first = 0
+            for index in sources.indices {
+                sources[index].sample(at: clock.now(), into: &readings, from: first)
+                first += sources[index].width
+            }
             let now = clock.now()
-            return classifier.withLock { $0.step(readings, at: now) }
+            return classifier.withLock { classifier in
+                let (decision, nextPoll) = classifier.step(readings, at: now)
+                if let observe {
+                    observe(.sample(Sample(at: now, readings: readings, decision: decision, nextPoll: nextPoll)))
+                }
+                return (decision, nextPoll)
+            }
         }
         if let decision { deliver(decision) }
+        sampled()
         return nextPoll
     }
 
@@ -104,13 +166,19 @@ package final class PressureMonitor: Sendable {
     ///   - returned: What the system got back.
     package func noteRelief(at level: PressureLevel, duration: Duration, returned: ByteCount) {
         let end = clock.now()
-        classifier.withLock { $0.noteRelief(at: level, duration: duration, returned: returned, end: end) }
+        classifier.withLock { classifier in
+            classifier.noteRelief(at: level, duration: duration, returned: returned, end: end)
+            observe?(.relief(level, duration: duration, returned: returned, at: end))
+        }
         wake()
     }
 
     /// Tells of bytes returned to the system just now in any other way than a relief.
     package func noteFreed(_ bytes: ByteCount) {
         let now = clock.now()
-        classifier.withLock { $0.noteFreed(bytes, at: now) }
+        classifier.withLock { classifier in
+            classifier.noteFreed(bytes, at: now)
+            observe?(.freed(bytes, at: now))
+        }
     }
 }

@@ -5,6 +5,7 @@ extension PressureThresholds {
     public func validate() throws(PressureError) {
         try warning.validate(named: "warning")
         try critical.validate(named: "critical")
+        try stall.validate()
         guard critical.enter < warning.enter else {
             throw .thresholds("critical.enter \(critical.enter) must be less than warning.enter \(warning.enter)")
         }

@@ -35,14 +35,18 @@ public struct PressureThresholds: Hashable, Sendable {
     public var warning: Band
     /// The band of ``PressureLevel/critical``.
     public var critical: Band
+    /// How much waiting for memory raises the level.
+    public var stall: StallThresholds
 
     /// Creates thresholds. Nothing is checked before ``validate()``, which a manager calls when it is made.
     public init(
         warning: Band = Band(enter: 0.20, leave: 0.25, atMost: .gibibytes(4)),
-        critical: Band = Band(enter: 0.10, leave: 0.15, atMost: .gibibytes(1), atLeast: .mebibytes(64))
+        critical: Band = Band(enter: 0.10, leave: 0.15, atMost: .gibibytes(1), atLeast: .mebibytes(64)),
+        stall: StallThresholds = StallThresholds()
     ) {
         self.warning = warning
         self.critical = critical
+        self.stall = stall
     }
 
     /// The thresholds in bytes for one limit, which must be positive. Pure; allocates nothing.

@@ -22,6 +22,16 @@ package struct PressureTimings: Hashable, Sendable {
     /// A source that says nothing for this long has no vote any more.
     package var silence: Duration = .seconds(30)
 
+    /// After a relief memory is measured again this soon, and not before: what was freed shows with a delay. Less when
+    /// memory would be gone by then (earlyoom waits for its victim's end; the time is our own judgement).
+    package var settle: Duration = .milliseconds(200)
+    /// How long a relief is taken to last before one has been measured.
+    package var assumedRelief: Duration = .milliseconds(200)
+    /// For `alertTime` after the kernel has rung, the sleep is no longer than this (lmkd polls at 10 and 100 ms).
+    package var alertPoll: Duration = .milliseconds(100)
+    /// A trigger rings once a window at most, so that what follows must be looked for.
+    package var alertTime: Duration = .seconds(2)
+
     /// The shortest sleep.
     package var shortestPoll: Duration = .milliseconds(5)
     /// The longest sleep at normal: 0.2 wake-ups a second.

@@ -33,6 +33,12 @@ struct ReliefPacing: Sendable {
         pause = Pause(level: level, cost: max(cost, .zero), fruitless: returned < timings.fruitful, from: end)
     }
 
+    /// The end of the last relief, when it came after the last wish and was worth it: another one may be worth it, too.
+    var fruitfulEnd: MonotonicInstant? {
+        guard let pause, !pause.fruitless, wish.map({ pause.from >= $0.at }) ?? true else { return nil }
+        return pause.from
+    }
+
     /// The first instant at which relief may be asked for at `level`; `nil` when at any.
     func earliest(for level: PressureLevel) -> MonotonicInstant? {
         var earliest: MonotonicInstant?

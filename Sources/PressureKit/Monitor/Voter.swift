@@ -1,12 +1,16 @@
 /// One source's vote: its last reading, the level that follows from it, and when to look again. Pure.
 ///
-/// A demand is the vote. A headroom is held against the thresholds; a vote that would rise on it waits for a second
-/// sample some time later, and a vote stays what it is between a level's two thresholds.
+/// A demand is the vote. Everything else is judged by its kind. A place whose source moves to something else (another
+/// cgroup) forgets what it knew.
 struct Voter: Sendable {
     /// The last reading, whenever that was.
     private(set) var reading: SignalReading?
     /// Whether the reading came with the last step.
     private(set) var isFresh = false
+    /// Whether the reading is too old to count.
+    private(set) var isSilent = false
+    /// Whether the last reading brought news that is worth a closer look for a while.
+    private(set) var isAlarmed = false
     /// The level this source asks for.
     private(set) var vote = PressureLevel.normal
     /// How bad it is here, 0 … 1.
@@ -16,102 +20,102 @@ struct Voter: Sendable {
 
     private let thresholds: PressureThresholds
     private let timings: PressureTimings
-    private var rhythm: PollRhythm
     private var heardAt = MonotonicInstant(nanoseconds: 0)
-    /// A crossing that was seen once, for each level: when a sample that still shows it is proof.
-    private var warningProof: MonotonicInstant?
-    private var criticalProof: MonotonicInstant?
+    private(set) var headroomJudge: HeadroomJudge
+    private(set) var stallJudge: StallJudge
+    private(set) var eventsJudge = EventsJudge()
 
     init(thresholds: PressureThresholds, timings: PressureTimings) {
         self.thresholds = thresholds
         self.timings = timings
-        rhythm = PollRhythm(timings: timings)
+        headroomJudge = HeadroomJudge(thresholds: thresholds, timings: timings)
+        stallJudge = StallJudge(thresholds: thresholds.stall)
         pollDelay = timings.longestPoll
     }
 
+    /// The bytes left, when that is what the source measures and it still speaks.
+    var headroom: Headroom? { isSilent ? nil : reading?.headroom }
+
     /// The thresholds that apply to the last reading; `nil` when it has no bytes.
     var bands: ThresholdBytes? { reading?.headroom.map { thresholds.bytes(of: $0.limit) } }
+
+    /// The numbers behind the vote that are not bytes.
+    var evidence: PressureCause.Evidence? {
+        switch reading?.measure {
+        case .headroom: headroomJudge.isForeseen ? headroomJudge.exhaustion.map { .exhaustion(in: $0) } : nil
+        case .stall: stallJudge.proof.map { .stalled($0.stalled, within: $0.within, threshold: $0.threshold) }
+        case .events: eventsJudge.proof.map { .events(high: $0.high, max: $0.max, oom: $0.oom + $0.oomKill) }
+        case .demand, nil: nil
+        }
+    }
 
     /// The bytes wanted at `level` by the last reading; `nil` when it does not say.
     func goal(at level: PressureLevel) -> ByteCount? {
         switch reading?.measure {
         case .headroom(let headroom):
-            thresholds.bytes(of: headroom.limit).goal(available: headroom.available, at: level)
+            // What is foreseen is not there yet: at least a quarter of what is left.
+            max(
+                thresholds.bytes(of: headroom.limit).goal(available: headroom.available, at: level),
+                headroomJudge.isForeseen ? ByteCount(bytes: headroom.available.bytes / 4) : .zero
+            )
         case .demand(_, let bytes): bytes
-        case nil: nil
+        case .stall, .events, nil: nil
         }
     }
 
     /// Takes the next reading, or none.
-    mutating func accept(_ next: SignalReading?, at now: MonotonicInstant) {
+    ///
+    /// - Parameters:
+    ///   - headroom: The part of memory that is left, over all sources.
+    ///   - reliefTime: How long a relief takes, as far as is known.
+    mutating func accept(
+        _ next: SignalReading?,
+        headroom: Double?,
+        reliefTime: Duration,
+        at now: MonotonicInstant
+    ) {
         isFresh = next != nil
         guard let next else {
-            if now - heardAt >= timings.silence { demand(.normal) }
+            if !isSilent, now - heardAt >= timings.silence { fallSilent() }
             return
+        }
+        if let reading, reading.source != next.source {
+            self = Voter(thresholds: thresholds, timings: timings)
+            isFresh = true
         }
         reading = next
         heardAt = now
+        isAlarmed = false
+        isSilent = false
         switch next.measure {
-        case .demand(let level, _): demand(level)
-        case .headroom(let headroom): weigh(headroom, at: now)
+        case .demand(let level, _):
+            take(level)
+        case .headroom(let measured):
+            headroomJudge.accept(measured, isWatched: next.isWatched, reliefTime: reliefTime, at: now)
+            (vote, score, pollDelay) = (headroomJudge.vote, headroomJudge.score, headroomJudge.pollDelay)
+        case .stall(let stall):
+            stallJudge.accept(stall, headroom: headroom, at: now)
+            take(stallJudge.vote)
+            isAlarmed = stall.hasRung && stallJudge.counts(stall, headroom: headroom)
+            if let expiry = stallJudge.expiry { pollDelay = min(pollDelay, max(expiry - now, timings.alertPoll)) }
+        case .events(let counters):
+            eventsJudge.accept(counters, headroom: headroom, at: now)
+            take(eventsJudge.vote)
+            isAlarmed = eventsJudge.hasGrown
+            if let expiry = eventsJudge.expiry { pollDelay = min(pollDelay, max(expiry - now, timings.alertPoll)) }
         }
     }
 
-    private mutating func demand(_ level: PressureLevel) {
+    private mutating func take(_ level: PressureLevel) {
         vote = level
         score = Double(level.rawValue) / 3
         pollDelay = timings.longestPoll
-        warningProof = nil
-        criticalProof = nil
     }
 
-    private mutating func weigh(_ headroom: Headroom, at now: MonotonicInstant) {
-        let bands = thresholds.bytes(of: headroom.limit)
-        let seen = bands.level(available: headroom.available, held: vote)
-        let wait = confirmation(available: headroom.available)
-        if Self.isProven(seen >= .critical && vote < .critical, by: &criticalProof, after: wait, at: now) {
-            vote = .critical
-        } else if Self.isProven(seen >= .warning && vote < .warning, by: &warningProof, after: wait, at: now) {
-            vote = .warning
-        } else if seen < vote {
-            vote = seen
-        }
-        score = bands.score(available: headroom.available, limit: headroom.limit)
-        let watching = rhythm.delay(available: headroom.available, next: next(bands), at: now)
-        let proof = criticalProof.map { min($0, warningProof ?? $0) } ?? warningProof
-        pollDelay = proof.map { $0 - now } ?? watching
-    }
-
-    private func next(_ bands: ThresholdBytes) -> (threshold: ByteCount, behind: ByteCount)? {
-        switch vote {
-        case .normal: (bands.warningEnter, bands.criticalEnter)
-        case .warning: (bands.criticalEnter, .zero)
-        case .critical: nil
-        }
-    }
-
-    /// Half of what is left cannot be gone before the second look.
-    private func confirmation(available: ByteCount) -> Duration {
-        let half = Duration.filling(available.bytes / 2, at: timings.fastestFill)
-        return min(timings.confirmation, max(timings.shortestPoll, half))
-    }
-
-    /// Whether a crossing has been there for `wait`, in this sample and in all since `proof` was set.
-    private static func isProven(
-        _ crossed: Bool,
-        by proof: inout MonotonicInstant?,
-        after wait: Duration,
-        at now: MonotonicInstant
-    ) -> Bool {
-        guard crossed else {
-            proof = nil
-            return false
-        }
-        guard let due = proof, due <= now else {
-            proof = min(proof ?? now + wait, now + wait)
-            return false
-        }
-        proof = nil
-        return true
+    private mutating func fallSilent() {
+        let (thresholds, timings, last) = (thresholds, timings, reading)
+        self = Voter(thresholds: thresholds, timings: timings)
+        reading = last
+        isSilent = true
     }
 }

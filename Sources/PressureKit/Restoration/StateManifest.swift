@@ -99,6 +99,7 @@ extension StateManifest {
                 writer.write(record.unit)
                 writer.write(record.storedLength)
                 writer.write(record.plainLength)
+                writer.write(record.checksum)
                 writer.write(record.codec.rawValue)
             }
         }
@@ -165,7 +166,7 @@ extension StateManifest {
         )
         value.plainByteCount = try reader.read(UInt64.self)
         value.footprint = try reader.read(UInt64.self)
-        for _ in 0..<(try reader.readCount(width: 21)) { value.records.append(try record(&reader)) }
+        for _ in 0..<(try reader.readCount(width: 25)) { value.records.append(try record(&reader)) }
         guard value.hasRightChunks(units: units) else { throw .damaged("a value's chunks do not fit") }
         return value
     }
@@ -175,6 +176,10 @@ extension StateManifest {
         let unit = try reader.read(UInt32.self)
         let storedLength = try reader.read(UInt32.self)
         let plainLength = try reader.read(UInt32.self)
+        let checksum = try reader.read(UInt32.self)
+        guard storedLength <= SegmentFile.chunkSize, plainLength <= SegmentFile.chunkSize else {
+            throw .damaged("a chunk is longer than chunks are")
+        }
         guard let codec = Codec(rawValue: try reader.read(UInt8.self)) else {
             throw .damaged("a chunk has no known codec")
         }
@@ -183,7 +188,8 @@ extension StateManifest {
             unit: unit,
             storedLength: storedLength,
             plainLength: plainLength,
-            codec: codec
+            codec: codec,
+            checksum: checksum
         )
     }
 }
@@ -195,9 +201,8 @@ extension StateManifest.Value {
         let count = Int(plainByteCount)
         guard records.count == SegmentFile.chunkCount(forByteCount: count) else { return false }
         return records.enumerated().allSatisfy { index, record in
-            let longest = SegmentFile.chunkSize + FrameHeader.byteCount
-            return record.plainLength == SegmentFile.chunkRange(index, ofByteCount: count).count
-                && FrameHeader.byteCount...longest ~= Int(record.storedLength)
+            record.plainLength == SegmentFile.chunkRange(index, ofByteCount: count).count
+                && record.storedLength > 0
                 && UInt64(record.unit) + UInt64(record.extent.count) <= UInt64(units)
         }
     }

@@ -35,4 +35,18 @@ package final class MemoryInfoSource: SignalSource {
         guard let headroom = read()?.headroom else { return nil }
         return SignalReading(origin: .memoryInfo, source: name, measure: .headroom(headroom), takenAt: now)
     }
+
+    package var statuses: [SignalStatus] {
+        let isReadable = read()?.headroom != nil
+        return [
+            SignalStatus(
+                origin: .memoryInfo,
+                source: name,
+                state: isReadable ? .available : .unavailable,
+                detail: isReadable
+                    ? "The host's available memory; polled, the more often the less there is."
+                    : "The file names no available memory any more."
+            )
+        ]
+    }
 }

@@ -10,8 +10,10 @@ package final class ProcessFootprint: Sendable {
     /// Opens the file once, for all readings.
     ///
     /// - Throws: ``PressureError`` with code `signalUnavailable` when it cannot be opened.
-    package init() throws(PressureError) {
-        file = try ProcFile(path: "/proc/self/statm")
+    ///
+    /// - Parameter path: Another file of the same form, for tests.
+    package init(path: String = "/proc/self/statm") throws(PressureError) {
+        file = try ProcFile(path: path)
         pageSize = sysconf(CInt(_SC_PAGESIZE))
     }
 

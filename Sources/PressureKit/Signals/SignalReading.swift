@@ -5,6 +5,9 @@ package struct Headroom: Hashable, Sendable {
     /// The host's memory, or the binding limit.
     package let limit: ByteCount
 
+    /// The part of the limit that is left, 0 … 1.
+    package var share: Double { Double(available.bytes) / Double(limit.bytes) }
+
     /// The largest limit that is one: kernels write "unlimited" as a huge number. An eighth of the largest
     /// `Int`, so that sums of a few fit.
     static let largestLimit = ByteCount(bytes: 1 << 60)
@@ -29,6 +32,10 @@ package struct SignalReading: Hashable, Sendable {
         case headroom(Headroom)
         /// A level that the source has decided on itself, and the bytes it wants, when it can say.
         case demand(PressureLevel, freeing: ByteCount?)
+        /// Time that tasks have waited for memory; its growth decides.
+        case stall(StallReading)
+        /// How often a cgroup has met its limits; the growth decides.
+        case events(EventCounters)
     }
 
     /// What kind of source spoke.
@@ -39,13 +46,22 @@ package struct SignalReading: Hashable, Sendable {
     package var measure: Measure
     /// When. Bytes freed since then are not in the measure yet.
     package var takenAt: MonotonicInstant
+    /// The kernel wakes the monitor at the next threshold by itself: there is no need to look again soon.
+    package var isWatched: Bool
 
     /// Creates a reading.
-    package init(origin: PressureCause.Origin, source: String, measure: Measure, takenAt: MonotonicInstant) {
+    package init(
+        origin: PressureCause.Origin,
+        source: String,
+        measure: Measure,
+        takenAt: MonotonicInstant,
+        isWatched: Bool = false
+    ) {
         self.origin = origin
         self.source = source
         self.measure = measure
         self.takenAt = takenAt
+        self.isWatched = isWatched
     }
 
     /// The bytes left of a limit, when that is what was measured.

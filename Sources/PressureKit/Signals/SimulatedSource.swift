@@ -69,4 +69,16 @@ extension SimulatedSource: SignalSource {
     package func attach(to loop: EventLoop) { state.withLock { $0.loops.append(loop) } }
 
     package func detach(from loop: EventLoop) { state.withLock { $0.loops.removeAll { $0 === loop } } }
+
+    package var statuses: [SignalStatus] {
+        let isAttached = state.withLock { !$0.loops.isEmpty }
+        return [
+            SignalStatus(
+                origin: .simulated,
+                source: name,
+                state: isAttached ? .armed : .available,
+                detail: "Says what it is told to say."
+            )
+        ]
+    }
 }

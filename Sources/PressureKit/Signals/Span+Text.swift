@@ -37,4 +37,20 @@ extension Span<UInt8> {
         }
         return index > first ? (value, index) : nil
     }
+
+    /// The number on the line `"key number"` of a file of such lines. Of two lines with one key the first counts.
+    ///
+    /// - Returns: `nil` when there is no such line, or no number that fits on it.
+    func number(keyed key: StaticString) -> Int? {
+        var start = 0
+        while start < count {
+            let end = position(of: UInt8(ascii: "\n"), in: start..<count) ?? count
+            let blank = start + key.utf8CodeUnitCount
+            if blank < end, self[blank] == UInt8(ascii: " "), spells(key, in: start..<blank) {
+                return decimal(in: blank..<end)?.value
+            }
+            start = end + 1
+        }
+        return nil
+    }
 }

@@ -3,7 +3,8 @@
 /// First fit by address rather than best fit, for two reasons. It keeps the low end of the file full, so that the tail
 /// empties and can be cut off. And its worst case is known: for live units M and requests of up to n units the file
 /// stays within about M·log₂ n units, against M·n for best fit (Robson, "Worst case fragmentation of first fit and
-/// best fit storage allocation strategies", The Computer Journal 20(3), 1977). Here n is 65, a full stored chunk.
+/// best fit storage allocation strategies", The Computer Journal 20(3), 1977). Here n is 64, a full stored chunk: a file
+/// of M live units has at most 6 M.
 ///
 /// Pure: no clock, no lock, no descriptor. Allocates nothing while there are at most as many free extents as reserved
 /// for; since free extents lie between live ones, reserving for the live ones is enough.
@@ -23,6 +24,8 @@ struct ExtentAllocator: Sendable {
     /// Free units below `end` that may hold blocks.
     private(set) var holdingUnits = 0
     private var free: FreeExtents
+    /// The units in which several small frames live.
+    var shared = SharedUnits()
 
     /// An empty file that may grow to `limit` units, with room for `capacity` free extents.
     init(limit: UInt32, capacity: Int = 0) {
@@ -72,6 +75,11 @@ struct ExtentAllocator: Sendable {
             free.insert(merged)
             if merged.holdsBlocks { holdingUnits += Int(merged.extent.count) }
         }
+    }
+
+    /// Takes one frame off a unit that is shared. With the last one, returns the unit, which is then to be freed.
+    mutating func takeLastFrame(of unit: UInt32) -> Extent? {
+        shared.removeFrame(of: unit) ? Extent(start: unit, count: 1) : nil
     }
 
     /// Merges the free extent that begins at `unit`, if there is one, into a neighbour.

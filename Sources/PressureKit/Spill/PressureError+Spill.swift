@@ -82,7 +82,7 @@ extension SpillFailure {
         switch self {
         case .limitReached, .floorReached: .diskFull
         case .writeFailed: isDiskFull ? .diskFull : .spillFailed
-        case .notWritten, .valueNotPassed: .spillFailed
+        case .notWritten, .valueNotPassed, .notCompressible: .spillFailed
         case .readFailed: .restoreFailed
         case .damaged: .damagedCopy
         }
@@ -91,7 +91,7 @@ extension SpillFailure {
     private var errno: Errno? {
         switch self {
         case .writeFailed(let errno), .readFailed(let errno): errno
-        case .limitReached, .floorReached, .valueNotPassed, .notWritten, .damaged: nil
+        case .limitReached, .floorReached, .notCompressible, .valueNotPassed, .notWritten, .damaged: nil
         }
     }
 
@@ -105,6 +105,8 @@ extension SpillFailure {
             isDiskFull
                 ? "The spill file cannot grow: \(errno). Free space on its disk, or set another spill directory."
                 : "Writing the spill file failed: \(errno). The value is still in memory; check the disk."
+        case .notCompressible:
+            "The value does not become smaller by compressing, so it stays in memory as it is. Give it a disk to go to."
         case .valueNotPassed:
             """
             The value did not pass the bytes it said it has. It is still in memory; check its conformance to Spillable, \

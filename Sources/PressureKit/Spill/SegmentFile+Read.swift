@@ -15,18 +15,17 @@ extension SegmentFile {
         with decoder: ChunkDecoder
     ) throws(SpillFailure) {
         precondition(destination.count == record.plainLength, "The destination is as long as the chunk.")
-        let payloadLength = Int(record.storedLength) - FrameHeader.byteCount
-        guard 0...Self.chunkSize ~= payloadLength else { throw .damaged(.contradiction) }
+        let payloadLength = Int(record.storedLength)
+        guard 1...Self.chunkSize ~= payloadLength else { throw .damaged(.contradiction) }
         decoder.use.begin()
         defer { decoder.use.end() }
-        switch record.codec {
-        case .stored:
+        if record.codec == .stored {
             guard payloadLength == destination.count else { throw .damaged(.contradiction) }
-            try unsafe readFrame(record, into: destination, with: decoder)
-        case .deflate:
+            try unsafe readFrame(record, into: destination)
+        } else {
             let payload = unsafe decoder.payloadBytes(payloadLength)
-            try unsafe readFrame(record, into: payload, with: decoder)
-            guard unsafe decoder.inflate(UnsafeRawBufferPointer(payload), into: destination) else {
+            try unsafe readFrame(record, into: payload)
+            guard unsafe decoder.unpack(UnsafeRawBufferPointer(payload), record.codec, into: destination) else {
                 throw .damaged(.badPayload)
             }
         }
@@ -34,25 +33,18 @@ extension SegmentFile {
 
     private func readFrame(
         _ record: SpillRecord,
-        into payload: UnsafeMutableRawBufferPointer,
-        with decoder: ChunkDecoder
+        into payload: UnsafeMutableRawBufferPointer
     ) throws(SpillFailure) {
-        let header = unsafe decoder.headerBytes
         let count: Int
         do {
-            count = try unsafe fileSystem.readFully(descriptor, at: record.offset, into: header, payload)
+            let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+            count = try unsafe fileSystem.readFully(descriptor, at: record.offset, into: payload, nothing)
         } catch {
             throw .readFailed(error)
         }
-        guard count == record.storedLength else { throw .damaged(.truncated) }
-        do {
-            try unsafe FrameHeader.check(
-                UnsafeRawBufferPointer(header),
-                UnsafeRawBufferPointer(payload),
-                against: record
-            )
-        } catch {
-            throw .damaged(error)
+        guard count == payload.count else { throw .damaged(.truncated) }
+        guard unsafe Checksum.crc32(UnsafeRawBufferPointer(payload)) == record.checksum else {
+            throw .damaged(.checksumMismatch)
         }
     }
 }
@@ -77,10 +69,10 @@ extension SegmentFile {
         of record: SpillRecord,
         with decoder: ChunkDecoder
     ) throws(SpillFailure) -> UnsafeMutableRawBufferPointer {
-        let count = Int(record.storedLength) - FrameHeader.byteCount
-        guard 0...Self.chunkSize ~= count else { throw .damaged(.contradiction) }
+        let count = Int(record.storedLength)
+        guard 1...Self.chunkSize ~= count else { throw .damaged(.contradiction) }
         let payload = unsafe decoder.payloadBytes(count)
-        try unsafe readFrame(record, into: payload, with: decoder)
+        try unsafe readFrame(record, into: payload)
         return unsafe payload
     }
 }

@@ -7,7 +7,7 @@ extension SegmentFile {
     ///
     /// - Parameters:
     ///   - plain: 1 to `chunkSize` bytes, which must not change meanwhile.
-    ///   - encoder: scratch that no other thread is using.
+    ///   - encoder: scratch that no other thread is using; its `lastCost` says what the chunk took.
     ///   - compress: what to ask of the encoder.
     ///   - verify: whether the frame is read back and compared byte by byte before it is trusted, so that a write that
     ///     lies is a failed spill and not a lost value.
@@ -22,13 +22,14 @@ extension SegmentFile {
         precondition(1...Self.chunkSize ~= plain.count, "A chunk has 1 to \(Self.chunkSize) bytes.")
         encoder.use.begin()
         defer { encoder.use.end() }
+        let start = encoder.clock.now()
         let encoded = unsafe encoder.encode(plain, compress)
+        let encodedAt = encoder.clock.now()
         let record = try place(encoded, plainLength: plain.count)
         do throws(SpillFailure) {
-            unsafe FrameHeader(record: record).seal(encoded.payload, into: encoder.headerBytes)
-            try unsafe writeFrame(UnsafeRawBufferPointer(encoder.headerBytes), encoded.payload, at: record)
+            try unsafe writePayload(encoded.payload, at: record.offset)
             if verify {
-                let isWritten = try unsafe isWritten(encoded.payload, at: record, with: encoder)
+                let isWritten = try unsafe isWritten(encoded.payload, at: record.offset, with: encoder)
                 guard isWritten else { throw .notWritten }
             }
         } catch {
@@ -36,6 +37,14 @@ extension SegmentFile {
             throw error
         }
         finish(record)
+        encoder.lastCost = ChunkCost(
+            plainBytes: plain.count,
+            storedBytes: Int(record.storedLength),
+            codec: encoded.codec,
+            isTried: encoded.isTried,
+            encodeTime: encodedAt - start,
+            writeTime: encoder.clock.now() - encodedAt
+        )
         return record
     }
 
@@ -46,8 +55,10 @@ extension SegmentFile {
     /// check, or has already passed it.
     package func release(_ record: SpillRecord) {
         if isReadOnly { return }
+        if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
-            state.allocator.free(record.extent)
+            let extent = record.isShared ? state.allocator.takeLastFrame(of: record.unit) : record.extent
+            if let extent { state.allocator.free(extent) }
             state.usage.frames -= 1
             state.usage.plainBytes -= Int(record.plainLength)
             state.usage.storedBytes -= Int(record.storedLength)
@@ -56,26 +67,35 @@ extension SegmentFile {
 
     /// Finds a place for a frame.
     private func place(_ encoded: ChunkEncoder.Encoded, plainLength: Int) throws(SpillFailure) -> SpillRecord {
-        let codec = encoded.codec
-        let length = unsafe FrameHeader.byteCount + encoded.payload.count
+        let length = unsafe encoded.payload.count
+        let (extent, generation) = try take(length, frames: 1)
+        return SpillRecord(
+            generation: generation,
+            unit: extent.start,
+            storedLength: UInt32(length),
+            plainLength: UInt32(plainLength),
+            codec: encoded.codec,
+            // Before the write, not after it: it brings the bytes into the cache from which the kernel copies them,
+            // and costs a quarter of what it costs afterwards.
+            checksum: unsafe Checksum.crc32(encoded.payload)
+        )
+    }
+
+    /// Takes an extent of `length` bytes for a number of frames; returns it with the generation of the first. Blocks
+    /// while the tail is being cut off where the extent lies.
+    func take(_ length: Int, frames: Int) throws(SpillFailure) -> (extent: Extent, generation: UInt64) {
         try checkFloor(length)
         let units = UInt32(ExtentAllocator.units(forByteCount: length))
-        let placed: (record: SpillRecord, isBeingCut: Bool)? = state.withLock { state in
+        let taken: (extent: Extent, generation: UInt64, isBeingCut: Bool)? = state.withLock { state in
             guard let extent = state.allocator.allocate(units) else { return nil }
-            state.generation += 1
-            let record = SpillRecord(
-                generation: state.generation,
-                unit: extent.start,
-                storedLength: UInt32(length),
-                plainLength: UInt32(plainLength),
-                codec: codec
-            )
+            let generation = state.generation + 1
+            state.generation += UInt64(frames)
             state.fileUnits = max(state.fileUnits, extent.end)
-            return (record, state.cutUnit.map { extent.end > $0 } ?? false)
+            return (extent, generation, state.cutUnit.map { extent.end > $0 } ?? false)
         }
-        guard let placed else { throw .limitReached }
-        if placed.isBeingCut { tail.withLock { _ in } }
-        return placed.record
+        guard let taken else { throw .limitReached }
+        if taken.isBeingCut { tail.withLock { _ in } }
+        return (taken.extent, taken.generation)
     }
 
     /// Looks at the file system's free space once for every 64 MiB written, and for every frame when it is nearly at
@@ -100,62 +120,58 @@ extension SegmentFile {
         state.withLock { $0.floorBudget = budget - length }
     }
 
-    private func writeFrame(
-        _ header: UnsafeRawBufferPointer,
-        _ payload: UnsafeRawBufferPointer,
-        at record: SpillRecord
-    ) throws(SpillFailure) {
+    func writePayload(_ payload: UnsafeRawBufferPointer, at offset: Int64) throws(SpillFailure) {
         do {
-            try unsafe fileSystem.writeFully(descriptor, at: record.offset, from: header, payload)
+            let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+            try unsafe fileSystem.writeFully(descriptor, at: offset, from: payload, nothing)
         } catch {
             throw .writeFailed(error)
         }
     }
 
-    /// Reads a frame back in slices and compares it with what was to be written.
-    private func isWritten(
+    /// Reads a payload back in slices and compares it with what was to be written.
+    func isWritten(
         _ payload: UnsafeRawBufferPointer,
-        at record: SpillRecord,
+        at offset: Int64,
         with encoder: ChunkEncoder
     ) throws(SpillFailure) -> Bool {
+        let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
         var done = 0
-        repeat {
-            // The header comes with the first slice, into a place of its own, so that slices begin at a page boundary
-            // of the scratch. All ranges stay inside the reservations they slice, which is checked.
-            let header = unsafe UnsafeMutableRawBufferPointer(
-                rebasing: encoder.foundHeaderBytes[..<(done == 0 ? FrameHeader.byteCount : 0)]
-            )
+        while done < payload.count {
+            // Both slices stay inside what they slice, which is checked.
             let count = min(payload.count - done, ChunkEncoder.readBackLength)
-            let slice = unsafe UnsafeMutableRawBufferPointer(rebasing: encoder.readBackBytes[..<count])
-            let offset = record.offset + Int64(done == 0 ? 0 : FrameHeader.byteCount + done)
+            let found = unsafe UnsafeMutableRawBufferPointer(rebasing: encoder.readBackBytes[..<count])
             do {
-                let found = try unsafe fileSystem.readFully(descriptor, at: offset, into: header, slice)
-                guard found == header.count + count else { return false }
+                let read = try unsafe fileSystem.readFully(descriptor, at: offset + Int64(done), into: found, nothing)
+                guard read == count else { return false }
             } catch {
                 throw .readFailed(error)
             }
-            guard unsafe memcmp(slice.baseAddress!, payload.baseAddress! + done, count) == 0 else { return false }
+            guard unsafe memcmp(found.baseAddress!, payload.baseAddress! + done, count) == 0 else { return false }
             done += count
-        } while done < payload.count
-        return unsafe memcmp(
-            encoder.foundHeaderBytes.baseAddress!,
-            encoder.headerBytes.baseAddress!,
-            FrameHeader.byteCount
-        ) == 0
+        }
+        return true
     }
 
     /// Counts the frame, and moves its window of the file on its way to the device.
     private func finish(_ record: SpillRecord) {
         let steps = state.withLock { state in
-            state.usage.frames += 1
-            state.usage.framesWritten += 1
-            state.usage.plainBytes += Int(record.plainLength)
-            state.usage.storedBytes += Int(record.storedLength)
-            state.usage.bytesWritten += Int(record.storedLength)
+            state.usage.count(record)
             guard limits.bypassPageCache else { return WritebackWindow.Steps() }
             return state.window.wrote(at: record.offset, count: Int(record.storedLength))
         }
         perform(steps)
+    }
+}
+
+extension SpillUsage {
+    /// Counts a frame that was written.
+    mutating func count(_ record: SpillRecord) {
+        frames += 1
+        framesWritten += 1
+        plainBytes += Int(record.plainLength)
+        storedBytes += Int(record.storedLength)
+        bytesWritten += Int(record.storedLength)
     }
 }
 
@@ -168,23 +184,24 @@ extension SegmentFile {
     func take(
         _ record: SpillRecord,
         from source: SegmentFile,
-        with encoder: ChunkEncoder,
-        _ decoder: ChunkDecoder
+        with decoder: ChunkDecoder
     ) throws(SpillFailure) -> SpillRecord {
-        encoder.use.begin()
-        defer { encoder.use.end() }
         decoder.use.begin()
         defer { decoder.use.end() }
         let payload = unsafe UnsafeRawBufferPointer(try source.payload(of: record, with: decoder))
-        let placed = unsafe try place(
-            ChunkEncoder.Encoded(codec: record.codec, payload: payload),
-            plainLength: Int(record.plainLength)
+        let (extent, generation) = try take(payload.count, frames: 1)
+        let placed = SpillRecord(
+            generation: generation,
+            unit: extent.start,
+            storedLength: record.storedLength,
+            plainLength: record.plainLength,
+            codec: record.codec,
+            checksum: record.checksum
         )
         do throws(SpillFailure) {
-            unsafe FrameHeader(record: placed).seal(payload, into: encoder.headerBytes)
-            try unsafe writeFrame(UnsafeRawBufferPointer(encoder.headerBytes), payload, at: placed)
+            try unsafe writePayload(payload, at: placed.offset)
         } catch {
-            state.withLock { $0.allocator.free(placed.extent) }
+            state.withLock { $0.allocator.free(extent) }
             throw error
         }
         finish(placed)

@@ -9,6 +9,8 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case floorReached
     /// The system refused a write; `ENOSPC` and `EDQUOT` among others.
     case writeFailed(Errno)
+    /// It does not become smaller, so that a compressed copy in memory would free nothing.
+    case notCompressible
     /// The value did not pass its bytes, or not as many as it said: it cannot be encoded now.
     case valueNotPassed
     /// A write that claimed success cannot be read back as it was.
@@ -18,12 +20,15 @@ package enum SpillFailure: Error, Hashable, Sendable {
     /// The frame was read but is not what was written.
     case damaged(FrameDamage)
 
+    /// Whether it says something about the value and nothing about the disk.
+    package var concernsValueOnly: Bool { self == .valueNotPassed || self == .notCompressible }
+
     /// Whether the disk, a quota, the cap or the floor is the reason: space must be freed before a retry can succeed.
     package var isDiskFull: Bool {
         switch self {
         case .limitReached, .floorReached: true
         case .writeFailed(let errno): [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
-        case .valueNotPassed, .notWritten, .readFailed, .damaged: false
+        case .notCompressible, .valueNotPassed, .notWritten, .readFailed, .damaged: false
         }
     }
 }

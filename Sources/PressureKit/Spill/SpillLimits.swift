@@ -7,16 +7,21 @@ package struct SpillLimits: Hashable, Sendable {
     /// Writes go to the device in windows of 8 MiB and leave the page cache: needed wherever a cgroup limit counts
     /// the page cache too, since otherwise the spill frees nothing. Elsewhere the cache is a free second chance.
     package var bypassPageCache: Bool
+    /// Blocks are given back as soon as a frame is released: right where that costs a microsecond and the blocks are
+    /// memory. On a disk it may cost a hundred, so there it waits for calm times.
+    package var returnsAtOnce: Bool
 
     /// Creates limits.
     package init(
         maximumBytes: ByteCount? = nil,
         freeSpaceFloor: ByteCount = .mebibytes(256),
-        bypassPageCache: Bool = false
+        bypassPageCache: Bool = false,
+        returnsAtOnce: Bool = false
     ) {
         self.maximumBytes = maximumBytes
         self.freeSpaceFloor = freeSpaceFloor
         self.bypassPageCache = bypassPageCache
+        self.returnsAtOnce = returnsAtOnce
     }
 }
 

@@ -5,7 +5,10 @@ enum ProcessEnvironment {
     /// Read when a manager is created, not later: `getenv` is not safe beside `setenv` on another thread.
     static var variables: [String: String] {
         // getenv returns nil or a C string, copied at once.
-        guard let directory = unsafe getenv("TMPDIR") else { return [:] }
-        return ["TMPDIR": unsafe String(cString: directory)]
+        var variables: [String: String] = [:]
+        for name in ["TMPDIR", ServiceWatch.watchVariable, ServiceWatch.writeVariable] {
+            if let value = unsafe getenv(name) { variables[name] = unsafe String(cString: value) }
+        }
+        return variables
     }
 }

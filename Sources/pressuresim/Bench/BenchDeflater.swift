@@ -12,8 +12,6 @@ final class BenchDeflater: @unchecked Sendable {
 
     /// The bytes deflated at once, as the library does.
     static let chunk = SegmentFile.chunkSize
-    /// The bytes the library puts before each chunk in the spill file.
-    static let frameHeader = 32
 
     init() {
         unsafe deflating = .allocate(capacity: 1)
@@ -80,13 +78,13 @@ final class BenchDeflater: @unchecked Sendable {
         return total
     }
 
-    /// The bytes of frames that the values would make if all were deflated: a header for each chunk, and no chunk larger
-    /// than it is plain.
+    /// The bytes of frames that the values would make if all were deflated, no chunk larger than it
+    /// is plain.
     func frameByteCount(of values: [PageBuffer]) -> Int {
         var total = 0
         for value in values {
             unsafe deflateChunks(of: value) { plain, deflated in
-                total += min(deflated.count, plain) + Self.frameHeader
+                total += min(deflated.count, plain)
             }
         }
         return total

@@ -76,7 +76,7 @@ struct ReliefRecord: Encodable, Sendable {
                     Group(path: path, disposition: one.disposition.rawValue, values: 0, bytes: 0, storedBytes: 0)
                 )
             }
-            groups[index].values += 1
+            groups[index].values += one.count
             groups[index].bytes += one.bytes.bytes
             groups[index].storedBytes += one.storedBytes.bytes
         }
@@ -88,7 +88,7 @@ struct ReliefRecord: Encodable, Sendable {
             let those = skipped.filter { $0.reason == reason }
             guard !those.isEmpty else { return nil }
             let bytes = those.reduce(0) { $0 + $1.bytes.bytes }
-            return Skips(reason: reason.rawValue, values: those.count, bytes: bytes)
+            return Skips(reason: reason.rawValue, values: those.reduce(0) { $0 + $1.count }, bytes: bytes)
         }
     }
 }

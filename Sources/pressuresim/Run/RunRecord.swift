@@ -77,7 +77,9 @@ final class RunLog: Sendable {
         }
         change { record in
             for one in report.evicted {
-                record.evictions.record(nanoseconds: (one.copyDuration + one.releaseDuration).nanoseconds)
+                // Those of one cache are counted with their mean.
+                let mean = (one.copyDuration + one.releaseDuration).nanoseconds / Int64(max(1, one.count))
+                for _ in 0..<one.count { record.evictions.record(nanoseconds: mean) }
             }
             record.steps.append(
                 .init(

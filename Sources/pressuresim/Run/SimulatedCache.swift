@@ -130,7 +130,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         switch residency {
         case .resident: .hit
         case .unloaded, .loading: .load
-        case .spilled, .restoring: .restore
+        case .compressed, .spilled, .restoring: .restore
         }
     }
 }

@@ -100,6 +100,7 @@ struct Simulation: Sendable {
         configuration.spillDirectory = scenario.spill.directory
         configuration.spillLimit = scenario.spill.limit
         configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
+        configuration.compressesLater = scenario.spill.compressesLater
         configuration.sources = scenario.memory.isReal ? [.memoryInfo] : []
         if case .realBelowStart(let taken) = scenario.memory,
             let available = ProcessMemory.available, let total = ProcessMemory.total

@@ -24,13 +24,16 @@ struct SpillSpec: Hashable, Sendable {
     var limit: ByteCount?
     /// Whether a directory in memory (tmpfs, ramfs, zram) is accepted.
     var allowsMemory = false
+    /// Whether a relief may write values as they are and compress them when all is calm.
+    var compressesLater = true
 
     static var form: Form<SpillSpec> {
         .mapping("spill") { section in
             SpillSpec(
                 directory: section.optional("directory", .text("a directory")),
                 limit: section.optional("limit", .size),
-                allowsMemory: section.optional("allow_memory", .flag) ?? false
+                allowsMemory: section.optional("allow_memory", .flag) ?? false,
+                compressesLater: section.optional("compress_later", .flag) ?? true
             )
         }
     }

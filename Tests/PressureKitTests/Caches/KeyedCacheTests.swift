@@ -192,3 +192,45 @@ import Testing
         for key in 0..<60 { #expect(try await cache.value(for: key) == Self.value(key)) }
     }
 }
+
+@Suite struct GhostListTests {
+    @Test func remembersADroppedKeyOnce() {
+        var ghosts = GhostList()
+        ghosts.note(0xABCD_1234, at: 7)
+        #expect(!{ ghosts.take(0xABCD_1235) == 7 }())
+        var stamp = ghosts.take(0xABCD_1234)
+        #expect(stamp == 7)
+        stamp = ghosts.take(0xABCD_1234)
+        #expect(stamp == nil)
+    }
+
+    @Test func aNewerKeyTakesThePlaceOfAnOlderOne() {
+        var ghosts = GhostList()
+        for hash in UInt32(0)..<10_000 { ghosts.note(hash &* 2_654_435_761, at: hash + 1) }
+        var remembered = 0
+        for hash in UInt32(0)..<10_000 {
+            guard let stamp = ghosts.take(hash &* 2_654_435_761) else { continue }
+            #expect(stamp == hash + 1)
+            remembered += 1
+        }
+        #expect(remembered > 0 && remembered <= 32)
+    }
+
+    /// A dropped value leaves nothing in the table, and its return is a refault all the same.
+    @Test func theReturnOfADroppedKeyIsARefault() async throws {
+        let manager = try makeManager()
+        let controller = try addController("app", to: manager.root)
+        // Sooner made than read back, so a relief drops it.
+        let cache = controller.keyedCache("values") { (key: Int) in [UInt8(truncatingIfNeeded: key)] }
+        try cache.loadIfNeeded(for: 1)
+        _ = await manager.simulateMemoryWarning(.critical)
+        #expect(cache.count == 0)
+        try cache.loadIfNeeded(for: 1)
+        let snapshot = try #require(manager.snapshot().controllers.flatMap(\.caches).first)
+        #expect(snapshot.evictions == 1)
+        #expect(snapshot.refaults == 1)
+        // Another one is none.
+        try cache.loadIfNeeded(for: 2)
+        #expect(manager.snapshot().controllers.flatMap(\.caches).first?.refaults == 1)
+    }
+}

@@ -156,8 +156,8 @@ import Testing
 
     @Test func pinsStopBeforeTheyOverflow() {
         let resident = ResidencyWord.mutating.finishingMutation(hasValue: true, stamp: 0)!
-        let full = ResidencyWord(rawValue: resident.rawValue | 0xF_FFFF)
-        #expect(full.pins == 0xF_FFFF)
+        let full = ResidencyWord(rawValue: resident.rawValue | 0x3_FFFF)
+        #expect(full.pins == 0x3_FFFF)
         #expect(full.pinning(stamp: 0) == nil)
     }
 }

@@ -160,7 +160,7 @@ import Testing
             child.removeFromParent()
         }
         let cache = controller.cache("last", initialValue: [UInt8]([1, 2, 3]))
-        #expect(manager.context.engine.reservedEntries < 10)
+        #expect(manager.context.engine.reservedValues < 10)
         #expect(await manager.simulateMemoryWarning(.critical).evicted.map(\.path) == ["app/last"])
         withExtendedLifetime(cache) {}
     }

@@ -14,6 +14,7 @@ import Testing
         var demand = PressureLevel.normal
         var level = PressureLevel.normal
         var lastDown: MonotonicInstant?
+        var early = 0
         var lastWish: (level: PressureLevel, at: MonotonicInstant)?
         var lastRelief: (level: PressureLevel, cost: Duration, returned: Int, at: MonotonicInstant)?
 
@@ -53,13 +54,20 @@ import Testing
             guard let relief = decision.relief else { continue }
             #expect(relief.level == level && level > .normal, context)
             #expect(relief.bytes != .zero, context)
-            if let lastWish, lastWish.level >= level {
-                #expect(now - lastWish.at >= timings.repetition(level), context)
-            }
+            var paced = now
+            if let lastWish, lastWish.level >= level { paced = max(paced, lastWish.at + timings.repetition(level)) }
             if let lastRelief, lastRelief.level >= level {
-                #expect(now - lastRelief.at >= timings.pause(level), context)
-                #expect(now - lastRelief.at >= lastRelief.cost * 20, context)
-                if lastRelief.returned < 1 { #expect(now - lastRelief.at >= .seconds(30), context) }
+                paced = max(paced, lastRelief.at + max(timings.pause(level), lastRelief.cost * 20))
+                if lastRelief.returned < 1 { paced = max(paced, lastRelief.at + .seconds(30)) }
+            }
+            if paced > now {
+                // Only where memory would be gone by then, and the last relief has shown that there is more to get.
+                let exhaustion = bench.classifier.vote(at: 0).exhaustion
+                #expect(level == .critical, context)
+                #expect(exhaustion.map { now + $0 < paced } ?? false, context)
+                #expect(lastRelief.map { $0.returned >= 1 && now - $0.at >= timings.shortestPoll } ?? false, context)
+                #expect(lastRelief.map { $0.at >= lastWish!.at } ?? false, context)
+                early += 1
             }
             lastWish = (level, now)
             // Most wishes are granted, at some cost.
@@ -70,6 +78,7 @@ import Testing
             bench.classifier.noteRelief(at: level, duration: cost, returned: .mebibytes(returned), end: bench.now)
             lastRelief = (level, cost, returned, bench.now)
         }
+        #expect(early > 0, "no walk of this length is without a fall during a pause")
     }
 
     /// Source and levels, tick by tick of 5 s: dwell is two ticks and one level at a time.

@@ -57,8 +57,8 @@ import Testing
         let simulated = SimulatedSource(name: "knob")
         let choice = PressureSource.simulated(simulated)
         #expect(choice.name == "knob")
-        #expect(try choice.open() === simulated)
+        #expect(try choice.open().first === simulated)
         #expect(PressureSource.memoryInfo.name == "/proc/meminfo")
-        #expect(try PressureSource.memoryInfo.open() is MemoryInfoSource)
+        #expect(try PressureSource.memoryInfo.open().first is MemoryInfoSource)
     }
 }

@@ -13,6 +13,9 @@ func makeManager(
     configuration.workers = workers
     configuration.spillDirectory = "/var/tmp"
     configuration.freeSpaceFloor = .zero
+    // So that a test of the disk is one.
+    configuration.compressedTier = .never
+    configuration.compressesLater = false
     if let fileSystem { configuration.fileSystem = fileSystem }
     configure(&configuration)
     return try PressureManager(configuration: configuration)

@@ -46,6 +46,7 @@ import Testing
             smallScenario
             .replacingOccurrences(of: "compressibility: 0.5", with: "compressibility: \(compressibility)")
             .replacingOccurrences(of: "64KiB", with: "1MiB")
+            .replacingOccurrences(of: "seed: 5", with: "seed: 5\nspill: {compress_later: false}")
         let figures = try await play(text).figures
         let measured = try #require(figures[.compressionRatio])
         #expect(ratio.contains(measured), "\(measured)")
@@ -118,7 +119,11 @@ import Testing
         let (record, figures) = try await play(text)
         #expect(figures[.lost] == 0)
         #expect((figures[.skipped] ?? 0) >= 2)
-        #expect(record.reliefs.allSatisfy { $0.skipped.allSatisfy { $0.reason.hasPrefix("spill") } })
+        #expect(
+            record.reliefs.allSatisfy {
+                $0.skipped.allSatisfy { $0.reason.hasPrefix("spill") || $0.reason == "notCompressible" }
+            }
+        )
         #expect(!record.reliefs.flatMap(\.failures).isEmpty)
     }
 

@@ -10,7 +10,7 @@ import Testing
             smallScenario.replacingOccurrences(
                 of: "controllers:",
                 with: """
-                    spill: {directory: /var/tmp, limit: 1GiB, allow_memory: true}
+                    spill: {directory: /var/tmp, limit: 1GiB, allow_memory: true, compress_later: false}
                     memory: {taken_since_start: {warning: {enter: 2MiB, leave: 1MiB}, critical: {enter: 4MiB, leave: 3MiB}}}
                     controllers:
                     """
@@ -18,7 +18,15 @@ import Testing
         )
         #expect(scenario.name == "Small")
         #expect(scenario.seed == 5)
-        #expect(scenario.spill == SpillSpec(directory: "/var/tmp", limit: .gibibytes(1), allowsMemory: true))
+        #expect(
+            scenario.spill
+                == SpillSpec(
+                    directory: "/var/tmp",
+                    limit: .gibibytes(1),
+                    allowsMemory: true,
+                    compressesLater: false
+                )
+        )
         #expect(
             scenario.memory
                 == .realBelowStart(

@@ -1,0 +1,120 @@
+import Synchronization
+
+/// What is to be done for a cache's values in calm times.
+extension CacheEntry {
+    /// Lists the values whose copies are missing, in memory, or written in haste, if they have not been used for a while.
+    func list(in work: CalmWork, behind line: ColdLine, canSpill: Bool) {
+        unsafe forEachSlot { slot in
+            let word = unsafe header(slot).pointee.state
+            let needsMove = word.isCompressed || word.isProvisional
+            switch word.phase {
+            case .spilled where needsMove:
+                if line.isBehind(word.stamp), canSpill {
+                    unsafe work.append(self, slot, .move)
+                } else {
+                    work.postpone()
+                }
+            case .resident:
+                let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
+                guard footprint > 0 else { return }
+                let isFree = unsafe word.isClean || way(slot, word) == .drop
+                work.count(footprint, isClean: isFree)
+                // One that may not go to the disk is not copied there either.
+                guard !isFree, !word.isCopying, traits.current.allows(.spill) else { return }
+                if line.isBehind(word.stamp), canSpill {
+                    unsafe work.append(self, slot, .copy)
+                } else {
+                    work.postpone()
+                }
+            default: break
+            }
+        }
+    }
+
+    /// How a dirty value would leave memory.
+    private func way(_ slot: UnsafeMutableRawPointer, _ word: ResidencyWord) -> Candidate.Way {
+        let byteCount = unsafe plainByteCount(slot)
+        return .forDirty(
+            isReloadable: word.isReloadable,
+            loadTime: statistics.loadTime,
+            restoreTime: .nanoseconds(Int64(statistics.restoreCost(byteCount: byteCount))),
+            byteCount: byteCount,
+            canSpill: true
+        )
+    }
+
+    /// Writes the copy of a value that is not in memory anew, to another file or in a better encoding.
+    ///
+    /// The slot says `restoring` meanwhile, so readers wait; as soon as one does, the move is given up between two chunks
+    /// and the old copy stays. Returns the plain bytes of the value, 0 if nothing was moved. Blocks.
+    ///
+    /// - Parameters:
+    ///   - tools: scratch of the calling thread.
+    ///   - goesOn: asked before each chunk.
+    /// - Throws: what the disk said.
+    func moveCopy(
+        _ slot: UnsafeMutableRawPointer,
+        to file: SegmentFile,
+        with tools: CalmTools,
+        while goesOn: () -> Bool
+    ) throws(SpillFailure) -> Int {
+        guard let begun = unsafe header(slot).pointee.apply({ $0.beginningRestore() }) else { return 0 }
+        var isCompressed = begun.before.isCompressed
+        var isProvisional = begun.before.isProvisional
+        defer {
+            guard
+                let ended = unsafe header(slot).pointee.apply({
+                    $0.finishingMove(isCompressed: isCompressed, isProvisional: isProvisional)
+                })
+            else { preconditionFailure("somebody else ended a restore of ours") }
+            unsafe wake(slot, after: ended.before)
+        }
+        let byteCount = unsafe plainByteCount(slot)
+        var fresh = SpillCopy()
+        fresh.reserve(byteCount: byteCount)
+        fresh.begin(in: file)
+        // `restoring`: the old copy is ours.
+        let old = unsafe copy(slot)
+        guard let oldFile = unsafe old.pointee.file else { return 0 }
+        for chunk in 0..<fresh.chunkCount {
+            let hasWaiters = unsafe header(slot).pointee.state.hasWaiters
+            guard !hasWaiters, goesOn(), let record = unsafe old.pointee.record(chunk) else {
+                fresh.free()
+                return 0
+            }
+            let range = SegmentFile.chunkRange(chunk, ofByteCount: byteCount)
+            do throws(SpillFailure) {
+                // A chunk is no longer than the scratch.
+                let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: tools.plain.bytes[..<range.count])
+                try unsafe oldFile.read(record, into: plain, with: tools.decoder)
+                let choice = CompressionChoice.adaptive
+                fresh.note(
+                    try unsafe file.write(UnsafeRawBufferPointer(plain), with: tools.encoder, compress: choice),
+                    chunk
+                )
+            } catch {
+                fresh.free()
+                throw error
+            }
+        }
+        unsafe old.pointee.free()
+        unsafe old.pointee = fresh
+        isCompressed = false
+        isProvisional = false
+        return byteCount
+    }
+}
+
+/// The scratch of the thread that works in calm times.
+final class CalmTools: @unchecked Sendable {
+    // Sendable: belongs to the worker's state, which one thread has at a time.
+    let encoder: ChunkEncoder
+    let decoder: ChunkDecoder
+    let plain: ReservedPages
+
+    init() throws(PressureError) {
+        encoder = try ChunkEncoder()
+        decoder = try ChunkDecoder()
+        plain = try ReservedPages(byteCount: SegmentFile.chunkSize)
+    }
+}

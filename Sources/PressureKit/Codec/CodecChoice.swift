@@ -1,0 +1,28 @@
+/// The decision for one chunk, of what is remembered and what was measured.
+package enum CodecChoice {
+    /// What a copy is made for.
+    package enum Purpose: Sendable {
+        /// Memory is short: the sooner it is in the file the better.
+        case relief
+        /// Nothing waits: a smaller copy is worth the codec's time.
+        case calm
+    }
+
+    /// What to ask of the encoder for the next chunk of a cache. Counts in both; allocates nothing.
+    package static func next(
+        _ memory: inout CodecMemory,
+        _ rates: inout CodecRates,
+        for purpose: Purpose
+    ) -> CompressionChoice {
+        guard memory.triesNext() else { return .stored }
+        if purpose == .relief, rates.shouldStoreFirst(ratio: memory.ratio) { return .stored }
+        return .adaptive
+    }
+
+    /// Notes what came of it.
+    package static func note(_ cost: ChunkCost, _ memory: inout CodecMemory, _ rates: inout CodecRates) {
+        rates.note(cost)
+        guard cost.isTried else { return }
+        memory.note(plainBytes: cost.plainBytes, storedBytes: cost.storedBytes, isCompressed: cost.codec != .stored)
+    }
+}

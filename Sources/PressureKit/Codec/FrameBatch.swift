@@ -1,0 +1,101 @@
+/// The frames of a batch: where they lie in the encoder's output, and, once the batch has its place in the file, their
+/// records. Memory for as many as a batch can have is reserved when it is made. For one thread at a time.
+@safe struct FrameBatch: ~Copyable {
+    /// Frames of a batch at most.
+    static let capacity = 512
+
+    private struct Frame {
+        var offset: Int
+        var storedLength: Int
+        var plainLength: Int
+        var codec: Codec
+    }
+
+    private let frames: UnsafeMutablePointer<Frame>
+    private let records: UnsafeMutablePointer<SpillRecord>
+    private(set) var layout = FrameLayout(capacity: 0, sharesUnits: false)
+    private(set) var count = 0
+
+    init() {
+        // Written before they are read, up to `count`; freed in `deinit`. Both types are trivial.
+        unsafe frames = .allocate(capacity: Self.capacity)
+        unsafe records = .allocate(capacity: Self.capacity)
+    }
+
+    deinit {
+        unsafe frames.deallocate()
+        unsafe records.deallocate()
+    }
+
+    /// Begins anew.
+    mutating func begin(_ layout: FrameLayout) {
+        self.layout = layout
+        count = 0
+    }
+
+    /// Forgets the frames.
+    mutating func removeAll() { count = 0 }
+
+    /// Adds a frame at the place that the layout gave for it.
+    mutating func add(offset: Int, storedLength: Int, plainLength: Int, codec: Codec) {
+        precondition(count < Self.capacity)
+        layout.take(offset, length: storedLength)
+        // Below the capacity.
+        unsafe (frames + count).initialize(
+            to: Frame(offset: offset, storedLength: storedLength, plainLength: plainLength, codec: codec)
+        )
+        count += 1
+    }
+
+    /// Bytes up to the end of the last frame.
+    var byteCount: Int {
+        // `count` frames are initialised.
+        count == 0 ? 0 : unsafe frames[count - 1].offset + frames[count - 1].storedLength
+    }
+
+    /// Makes the records of a batch that lies at `unit`; `bytes` is all of it.
+    mutating func place(at unit: UInt32, generation: UInt64, _ bytes: UnsafeRawBufferPointer) {
+        var index = 0
+        while index < count {
+            // As above; slicing checks the bounds.
+            let frame = unsafe frames[index]
+            let payload = unsafe UnsafeRawBufferPointer(
+                rebasing: bytes[frame.offset..<frame.offset + frame.storedLength]
+            )
+            let record = SpillRecord(
+                generation: generation + UInt64(index),
+                unit: unit + UInt32(frame.offset / ExtentAllocator.unitSize),
+                storedLength: UInt32(frame.storedLength),
+                plainLength: UInt32(frame.plainLength),
+                codec: frame.codec,
+                checksum: unsafe Checksum.crc32(payload),
+                grain: UInt8(frame.offset % ExtentAllocator.unitSize / FrameLayout.grain),
+                isShared: isNeighbour(index, index - 1) || isNeighbour(index, index + 1)
+            )
+            unsafe (records + index).initialize(to: record)
+            index += 1
+        }
+    }
+
+    /// The record of a frame of a batch that has its place.
+    func record(_ index: Int) -> SpillRecord {
+        precondition(0..<count ~= index)
+        // Initialised by `place`, below `count`.
+        return unsafe records[index]
+    }
+
+    /// How many frames from this one on lie in the unit where it lies.
+    func framesInUnit(from index: Int) -> Int {
+        var end = index + 1
+        while isNeighbour(index, end) { end += 1 }
+        return end - index
+    }
+
+    /// Whether both are frames and begin in the same unit.
+    private func isNeighbour(_ first: Int, _ second: Int) -> Bool {
+        guard second >= 0, second < count else { return false }
+        // As above.
+        return unsafe frames[first].offset / ExtentAllocator.unitSize
+            == frames[second].offset / ExtentAllocator.unitSize
+    }
+}

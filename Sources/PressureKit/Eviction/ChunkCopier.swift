@@ -1,0 +1,131 @@
+import Synchronization
+
+/// Copies chunks of values to a segment file, and decides for each how to encode it.
+///
+/// In a relief the sooner a byte is in the file the better: where the disk, as measured, is faster than the codec, the
+/// bytes are written as they are and compressed in calm times. In calm times they are compressed at once.
+struct ChunkCopier: Sendable {
+    /// What came of some chunks.
+    struct Result {
+        /// Why one could not be copied; the rest was not tried.
+        var failure: SpillFailure?
+        /// Whether one was stored although it may be worth compressing.
+        var isProvisional = false
+        /// Whether it failed without having been tried, because another one had just failed.
+        var isUntried = false
+    }
+
+    private final class Rates: Sendable { let lock = Lock(CodecRates()) }
+
+    let file: SegmentFile
+    /// What to do with every chunk; `nil` to decide by what was measured.
+    let choice: CompressionChoice?
+    /// Whether a relief may leave compressing for later.
+    let compressesLater: Bool
+    private let rates = Rates()
+
+    init(file: SegmentFile, choice: CompressionChoice?, compressesLater: Bool) {
+        self.file = file
+        self.choice = choice
+        self.compressesLater = compressesLater
+    }
+
+    /// Encodes, writes and, for a value that cannot be made again, reads back and compares some chunks of a value that is
+    /// being copied. Blocks; allocates nothing.
+    func copy(
+        _ chunks: Range<Int>,
+        of entry: CacheEntry,
+        _ slot: UnsafeMutableRawPointer,
+        with encoder: ChunkEncoder,
+        for purpose: CodecChoice.Purpose
+    ) -> Result {
+        let byteCount = unsafe entry.plainByteCount(slot)
+        let isReloadable = unsafe entry.header(slot).pointee.state.isReloadable
+        // The slot is being copied, so its copy is ours; `beginCopy` has said where it goes.
+        let target = unsafe entry.copy(slot).pointee.file ?? file
+        var result = Result(failure: .valueNotPassed)
+        unsafe entry.withSpillBytes(slot) { span in
+            guard span.byteCount == byteCount else { return }
+            result.failure = nil
+            guard byteCount > 0 else { return }
+            // The bytes are valid until this closure returns, and nobody changes them: the slot is being copied.
+            unsafe span.withUnsafeBytes { bytes in
+                for chunk in chunks where result.failure == nil {
+                    let range = SegmentFile.chunkRange(chunk, ofByteCount: byteCount)
+                    let plain = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+                    do throws(SpillFailure) {
+                        let record = try unsafe write(
+                            plain,
+                            to: target,
+                            encoder,
+                            entry,
+                            !isReloadable,
+                            purpose,
+                            &result
+                        )
+                        unsafe entry.note(record, ofChunk: chunk, in: slot)
+                        // What is in memory either way must at least become smaller.
+                        if target.isInMemory, record.occupiedBytes > range.count * 9 / 10 { throw .notCompressible }
+                    } catch {
+                        result.failure = error
+                    }
+                }
+            }
+        }
+        return result
+    }
+
+    private func write(
+        _ plain: UnsafeRawBufferPointer,
+        to target: SegmentFile,
+        _ encoder: ChunkEncoder,
+        _ entry: CacheEntry,
+        _ verifies: Bool,
+        _ purpose: CodecChoice.Purpose,
+        _ result: inout Result
+    ) throws(SpillFailure) -> SpillRecord {
+        if target.isInMemory {
+            return try unsafe target.write(plain, with: encoder, compress: .deflate, verify: verifies)
+        }
+        if let choice { return try unsafe target.write(plain, with: encoder, compress: choice, verify: verifies) }
+        let (choice, isProvisional) = next(for: entry, purpose)
+        var record: SpillRecord
+        do throws(SpillFailure) {
+            record = try unsafe target.write(plain, with: encoder, compress: choice, verify: verifies)
+        } catch {
+            // Compressed it may still fit.
+            guard isProvisional, error.isDiskFull else { throw error }
+            return try unsafe target.write(plain, with: encoder, compress: .adaptive, verify: verifies)
+        }
+        // One that fits a unit anyway gains nothing by being compressed.
+        if isProvisional, ChunkEncoder.compressedLimit(plain.count) != nil { result.isProvisional = true }
+        note(encoder, entry)
+        return record
+    }
+
+    /// What to ask of the encoder, and whether that is a makeshift.
+    func next(
+        for entry: CacheEntry,
+        _ purpose: CodecChoice.Purpose
+    ) -> (choice: CompressionChoice, isProvisional: Bool) {
+        var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
+        let isTried = memory.triesNext()
+        // A lost race loses one count.
+        entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
+        guard isTried else { return (.stored, false) }
+        guard purpose == .relief, compressesLater else { return (.adaptive, false) }
+        let ratio = memory.ratio
+        let isLater = rates.lock.withLock { $0.shouldStoreFirst(ratio: ratio) }
+        return isLater ? (.stored, true) : (.adaptive, false)
+    }
+
+    /// Learns from what a chunk took.
+    private func note(_ encoder: ChunkEncoder, _ entry: CacheEntry) {
+        guard let cost = encoder.lastCost else { return }
+        rates.lock.withLock { $0.note(cost) }
+        guard cost.isTried else { return }
+        var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
+        memory.note(plainBytes: cost.plainBytes, storedBytes: cost.storedBytes, isCompressed: cost.codec != .stored)
+        entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,107 @@
+/// What one source's stalled time says. Pure; allocates nothing.
+///
+/// The growth of `total=` is the proof, whoever rang: the first event of an unprivileged trigger is false, because the
+/// kernel begins its window at the stall since boot (found by Bun, issue 42783). A ring only says that the growth came
+/// within one window; without it, growth over a longer time must be larger in proportion.
+struct StallJudge: Sendable {
+    /// What made the vote.
+    struct Proof: Hashable, Sendable {
+        var stalled: Duration
+        var within: Duration
+        var threshold: Duration
+    }
+
+    private struct Mark: Sendable {
+        var at: MonotonicInstant
+        var totals: StallTotals
+    }
+
+    /// The level that follows from the last reading.
+    private(set) var vote = PressureLevel.normal
+    /// How it does; `nil` at normal.
+    private(set) var proof: Proof?
+
+    private let thresholds: StallThresholds
+    /// At least a window old, once there has been one.
+    private var base: Mark?
+    /// The base to come.
+    private var next: Mark?
+    private var heldUntil: MonotonicInstant?
+    /// The total when the vote was last confirmed.
+    private var accepted: Int?
+
+    init(thresholds: StallThresholds) { self.thresholds = thresholds }
+
+    /// Takes a reading.
+    ///
+    /// - Parameters:
+    ///   - headroom: The part of memory that is left, 0 … 1; `nil` when nobody knows, and then all waiting counts.
+    mutating func accept(_ reading: StallReading, headroom: Double?, at now: MonotonicInstant) {
+        let mark = Mark(at: now, totals: reading.totals)
+        guard let base, let next, reading.totals.some >= base.totals.some,
+            (reading.totals.full ?? 0) >= (base.totals.full ?? 0)
+        else {
+            // The first look, or another cgroup of the same name.
+            (self.base, self.next, vote, proof, heldUntil, accepted) = (mark, mark, .normal, nil, nil, nil)
+            return
+        }
+        judge(reading, since: base, headroom: headroom, at: now)
+        if now - next.at >= thresholds.window { (self.base, self.next) = (next, mark) }
+    }
+
+    /// Whether the waiting is our business: our own always is, that of others while memory is not plentiful.
+    func counts(_ reading: StallReading, headroom: Double?) -> Bool {
+        reading.scope == .own || (headroom.map { $0 < thresholds.strangersBelow } ?? true)
+    }
+
+    /// When to look again while the vote is up, so that its end is seen.
+    var expiry: MonotonicInstant? { vote > .normal ? heldUntil : nil }
+
+    private mutating func judge(
+        _ reading: StallReading,
+        since base: Mark,
+        headroom: Double?,
+        at now: MonotonicInstant
+    ) {
+        var seen = PressureLevel.normal
+        var found: Proof?
+        let isOurs = counts(reading, headroom: headroom)
+        if isOurs {
+            let span = now - base.at
+            let some = Duration.microseconds(reading.totals.some - base.totals.some)
+            let full = Duration.microseconds((reading.totals.full ?? 0) - (base.totals.full ?? 0))
+            let critical = threshold(.critical, reading, over: span)
+            let warning = threshold(.warning, reading, over: span)
+            if reading.totals.full != nil, full >= critical {
+                (seen, found) = (.critical, Proof(stalled: full, within: span, threshold: critical))
+            } else if some >= warning {
+                (seen, found) = (.warning, Proof(stalled: some, within: span, threshold: warning))
+            }
+        }
+        // The same waiting does not count twice.
+        let isNew = seen > vote || accepted.map { reading.totals.some > $0 } ?? true
+        if seen >= vote, isNew, let found {
+            (vote, proof, heldUntil, accepted) = (seen, found, now + thresholds.window, reading.totals.some)
+        } else if !isOurs || heldUntil.map({ now >= $0 }) ?? true {
+            let isStill = found != nil && isNew
+            (vote, proof) = isStill ? (seen, found) : (.normal, nil)
+            heldUntil = isStill ? now + thresholds.window : nil
+            if isStill { accepted = reading.totals.some }
+        }
+    }
+
+    /// The growth that proves a level over some time, a window or longer.
+    private func threshold(_ level: PressureLevel, _ reading: StallReading, over span: Duration) -> Duration {
+        let window = Double(thresholds.window.nanoseconds)
+        let inWindow =
+            if reading.isArmed {
+                level == .critical ? thresholds.critical : thresholds.warning
+            } else {
+                Duration.nanoseconds(
+                    Int64(window * (level == .critical ? thresholds.polledCritical : thresholds.polledWarning))
+                )
+            }
+        guard !reading.hasRung, span > thresholds.window else { return inWindow }
+        return .nanoseconds(Int64(Double(inWindow.nanoseconds) * (Double(span.nanoseconds) / window)))
+    }
+}

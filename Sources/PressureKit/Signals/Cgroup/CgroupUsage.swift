@@ -1,0 +1,45 @@
+/// What one cgroup uses and may use. Pure.
+package struct CgroupUsage: Hashable, Sendable {
+    /// What is charged to it and those below, page cache included.
+    package var used: ByteCount
+    /// The part of it that goes when memory is short: see ``reclaimable(inactiveFile:activeFile:)``.
+    package var reclaimable: ByteCount
+    /// The limit that bites first; `nil` for none.
+    package var limit: ByteCount?
+
+    /// Creates a record.
+    package init(used: ByteCount, reclaimable: ByteCount, limit: ByteCount?) {
+        self.used = used
+        self.reclaimable = reclaimable
+        self.limit = limit
+    }
+
+    /// What may still be taken; `nil` without a limit.
+    package var headroom: Headroom? {
+        guard let limit else { return nil }
+        // Read one after the other, the two need not fit together.
+        let workingSet = used - min(max(.zero, reclaimable), used)
+        return Headroom(available: limit - workingSet, limit: limit)
+    }
+
+    /// The page cache that can go without harm: all that was not used lately, and half of what was.
+    ///
+    /// kubelet and cAdvisor count the first only, and so take a process that writes files for one that is short: Linux
+    /// 6.18 calls a large folio used when it is written in two steps, so that a stream of four times the limit leaves all
+    /// of the cache "active" (measured). The kernel itself, in its `MemAvailable`, keeps half of the page cache back at
+    /// most. Neither number has tmpfs or shared memory in it.
+    package static func reclaimable(inactiveFile: Int, activeFile: Int) -> ByteCount {
+        ByteCount(bytes: inactiveFile + activeFile / 2)
+    }
+
+    /// Reads `memory.max` and `memory.high`: a number, or `max` for none. A limit of 0 is one byte, since there is no part
+    /// of nothing. Pure; allocates nothing; any bytes are safe.
+    ///
+    /// - Returns: `nil` for no limit, and for what is none, among it the huge number by which version 1 says "none".
+    package static func limit(_ text: borrowing Span<UInt8>) -> ByteCount? {
+        guard let (number, _) = text.decimal(in: 0..<text.count), number <= Headroom.largestLimit.bytes else {
+            return nil
+        }
+        return ByteCount(bytes: max(1, number))
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import PressureKit
+
+extension LimitedGroup {
+    /// A process in a cgroup, and what it wrote.
+    struct Outcome: Hashable, Sendable {
+        /// Its exit status; `nil` when a signal ended it.
+        var status: Int32?
+        /// The signal that ended it.
+        var signal: Int32?
+        var output: String
+        var errors: String
+    }
+
+    /// Starts a program in the cgroup: it is there before its first instruction.
+    ///
+    /// - Parameters:
+    ///   - arguments: the program, found as the shell finds it, and its arguments.
+    ///   - output: where its output goes; nowhere by default.
+    /// - Throws: what keeps the shell from being started.
+    func start(_ arguments: [String], output: Any? = FileHandle.nullDevice, errors: Any? = FileHandle.nullDevice) throws
+        -> Process
+    {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        // The shell moves itself and then becomes the program.
+        process.arguments = ["-c", "echo $$ > \"$0\" && exec \"$@\"", "\(group.directory)/cgroup.procs"] + arguments
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        return process
+    }
+
+    /// Runs a program in the cgroup to its end.
+    ///
+    /// - Throws: what keeps the shell from being started.
+    func run(_ arguments: [String]) throws -> Outcome {
+        let output = Pipe()
+        let errors = Pipe()
+        let process = try start(arguments, output: output, errors: errors)
+        let complaint = Lock("")
+        let heard = DispatchGroup()
+        DispatchQueue.global().async(group: heard) {
+            let data = (try? errors.fileHandleForReading.readToEnd()) ?? Data()
+            complaint.withLock { $0 = String(decoding: data, as: UTF8.self) }
+        }
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        heard.wait()
+        let isExit = process.terminationReason == .exit
+        return Outcome(
+            status: isExit ? process.terminationStatus : nil,
+            signal: isExit ? nil : process.terminationStatus,
+            output: String(decoding: text, as: UTF8.self),
+            errors: complaint.withLock { $0 }
+        )
+    }
+}

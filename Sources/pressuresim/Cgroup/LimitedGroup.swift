@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import PressureKit
+
+/// A cgroup of the tool's own with a limit, for as long as a demonstration or a measurement takes.
+///
+/// Version 1: below the cgroup the tool is in, so that nobody gets out of the limits he was given. Version 2 allows no
+/// processes beside child cgroups that have controllers, so it is made at the root of what is mounted.
+final class LimitedGroup: Sendable {
+    /// What all of them are called, before the number of the process that made them.
+    static let prefix = "pressuresim-"
+
+    let group: MemoryGroup
+    /// As the user knows it: below the mount.
+    let name: String
+
+    /// Makes the cgroup.
+    ///
+    /// - Throws: ``EnvironmentRefusal`` that says what is missing.
+    convenience init(limit: ByteCount) throws(EnvironmentRefusal) {
+        let ancestry = MemoryGroup.ancestry()
+        guard let own = ancestry.first, let top = ancestry.last else {
+            throw EnvironmentRefusal(
+                message: """
+                    No cgroup memory controller is mounted here. Run on a host, or in a container, that has one at \
+                    /sys/fs/cgroup.
+                    """
+            )
+        }
+        let parent = own.version == .v1 ? own : top
+        try self.init(limit: limit, parent: parent.directory, version: parent.version)
+    }
+
+    /// Makes the cgroup below a directory.
+    init(limit: ByteCount, parent: String, version: MemoryGroup.Version) throws(EnvironmentRefusal) {
+        Self.sweep(parent)
+        name = "\(Self.prefix)\(getpid())-\(Self.number())"
+        group = MemoryGroup(directory: "\(parent)/\(name)", version: version)
+        do {
+            if version == .v2, let controllers = KernelText.read("\(parent)/cgroup.subtree_control"),
+                !controllers.split(whereSeparator: \.isWhitespace).contains("memory")
+            {
+                try KernelText.write("+memory", to: "\(parent)/cgroup.subtree_control")
+            }
+            try FileManager.default.createDirectory(atPath: group.directory, withIntermediateDirectories: false)
+            try group.setLimit(limit)
+        } catch {
+            Self.removeDirectory(group.directory)
+            throw EnvironmentRefusal(
+                message: """
+                    No cgroup with a limit of \(limit) can be made below \(parent): \(error). It takes root and a memory \
+                    controller that may be written to: run as root on the host, or in a container with --privileged.
+                    """
+            )
+        }
+    }
+
+    deinit { remove() }
+
+    /// Kills what is left in the cgroup and removes it. Only processes of the tool's own can be in it.
+    func remove() {
+        for _ in 0..<200 {
+            let processes = group.processes
+            for process in processes { kill(process, SIGKILL) }
+            if Self.removeDirectory(group.directory) { return }
+            Pause.sleep(.milliseconds(10))
+        }
+    }
+
+    /// Removes what runs that were killed have left behind.
+    private static func sweep(_ parent: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
+            let owner = name.dropFirst(prefix.count).prefix { $0.isNumber }
+            // A directory with processes in it cannot be removed; one whose maker lives is not ours to remove.
+            if let owner = Int32(owner), kill(owner, 0) != 0 { removeDirectory("\(parent)/\(name)") }
+        }
+    }
+
+    /// Whether it is gone now. Fails while there are processes in it.
+    @discardableResult private static func removeDirectory(_ path: String) -> Bool {
+        unsafe rmdir(path) == 0 || errno == ENOENT  // the string outlives the call
+    }
+
+    private static let counter = Lock(0)
+
+    private static func number() -> Int {
+        counter.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}

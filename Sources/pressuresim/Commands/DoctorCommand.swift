@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+import PressureKit
+
+/// `pressuresim doctor`.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Say which pressure signals work here, which limits bind, and what would fire now.",
+        discussion: """
+            Run it where the app runs: in its container, as its user, in its service. Each signal is opened and armed as an
+            app's monitor would, so that what it says was tried and not guessed, and what is missing comes with what would
+            provide it.
+
+              pressuresim doctor
+              pressuresim doctor --json doctor.json
+
+            Exit status: 0 at least one signal works; 2 the input is wrong; 3 none does, and an app would be blind here.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    var json: String?
+
+    func run() async throws {
+        let diagnosis: Diagnosis
+        do {
+            // It waits, which cooperative threads must not.
+            diagnosis = try await Blocking.run("doctor") { try Doctor().diagnose() }
+        } catch {
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        }
+        if json != "-" {
+            print(DiagnosisText(diagnosis: diagnosis, style: .detect(isTerminal: isatty(STDOUT_FILENO) == 1)).text)
+        }
+        if let json { try CommandOutput.write(CommandJSON.encode(DiagnosisJSON(diagnosis)), to: json) }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import PressureKit
+
+/// `pressuresim replay FILE`.
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Play recorded signals through the library's decisions, on their own clock.",
+        discussion: """
+            Says when the level would have changed and why, and when how much would have been asked for. It takes no longer
+            than the computing does, and comes out the same each time, byte for byte.
+
+              pressuresim record night.signals
+              pressuresim replay night.signals
+
+            The recording is text; each line is an event, and the library's documentation describes it.
+
+            Exit status: 0 played; 2 the file is no recording (the message names the line).
+            """
+    )
+
+    @Argument(help: "The recording; - is standard input.", completion: .file())
+    var file: String
+
+    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    var json: String?
+
+    func run() throws {
+        let replay = try Replay(read(), file: file)
+        if json != "-" { print(replay.text(.detect(isTerminal: isatty(STDOUT_FILENO) == 1))) }
+        if let json { try CommandOutput.write(CommandJSON.encode(replay), to: json) }
+    }
+
+    private func read() throws -> SignalRecording {
+        let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
+        guard let data = try? handle?.readToEnd() ?? Data(), handle != nil else {
+            throw CommandOutput.fail("\(file): cannot be read. Name a file that pressuresim record wrote.", .wrongInput)
+        }
+        do {
+            return try SignalRecording(parsing: Array(data))
+        } catch {
+            throw CommandOutput.fail("\(file):\(error.line): \(error.message)", .wrongInput)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Foundation
+import PressureKit
+
+/// `pressuresim survive`.
+struct SurviveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "survive",
+        abstract: "Hold four times what a cgroup allows, without PressureKit and with it.",
+        discussion: """
+            A demonstration with the real OOM killer. A process in a cgroup of its own loads values until it holds several
+            times its limit, while it reads back at random what it has loaded and compares every byte. Once it keeps
+            them in a dictionary, and the kernel kills it; once in PressureKit's caches, and it finishes.
+
+              sudo pressuresim survive
+              sudo pressuresim survive --limit 1GiB --rate 2GB/s
+
+            It takes root and a cgroup memory controller that may be written to. The cgroups are gone afterwards.
+
+            Exit status: 0 it went that way; 1 it did not; 2 the input is wrong; 3 the environment refused (the message
+            says what to do).
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp("The limit of the cgroup. (default: 256MiB)", valueName: "size"),
+        transform: Amounts.size
+    )
+    var limit: ByteCount = SurvivalPlan().limit
+
+    @Option(help: "The working set, as a multiple of the limit.")
+    var times = SurvivalPlan().times
+
+    @Option(
+        help: ArgumentHelp("How fast values are loaded at most. (default: 500MB/s)", valueName: "rate"),
+        transform: Amounts.rate
+    )
+    var rate: Double = SurvivalPlan().rate
+
+    @Option(help: ArgumentHelp("The size of a value. (default: 1MiB)", valueName: "size"), transform: Amounts.size)
+    var valueSize: ByteCount = SurvivalPlan().valueSize
+
+    @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
+    var spillDirectory: String?
+
+    @Flag(help: "Only the process without PressureKit.")
+    var without = false
+
+    @Flag(help: "Only the process with PressureKit.")
+    var with = false
+
+    @Flag(help: "Tell on standard error what the library does, as it does it.")
+    var trace = false
+
+    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    var json: String?
+
+    /// This is the process in the cgroup.
+    @Option(help: .private)
+    var child: String?
+
+    @Option(help: .private)
+    var group: String?
+
+    @Option(help: .private)
+    var groupVersion: Int?
+
+    func validate() throws {
+        guard times >= 0.5, times <= 64 else { throw ValidationError("--times must be between 0.5 and 64.") }
+        guard valueSize >= .kibibytes(4), valueSize.bytes <= limit.bytes / 4 else {
+            throw ValidationError("--value-size must be at least 4KiB and at most a quarter of the limit.")
+        }
+    }
+
+    private var plan: SurvivalPlan {
+        SurvivalPlan(limit: limit, times: times, rate: rate, valueSize: valueSize, spillDirectory: spillDirectory)
+    }
+
+    func run() async throws {
+        do {
+            if let child = child.flatMap(SurvivalMode.init), let group,
+                let version = groupVersion.flatMap(MemoryGroup.Version.init)
+            {
+                let group = MemoryGroup(directory: group, version: version)
+                return try await SurvivalChild(plan: plan, mode: child, trace: trace).run(in: group)
+            }
+            try await drive()
+        } catch let error as EnvironmentRefusal {
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        } catch let error as KernelRefusal {
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        } catch let error as PressureError {
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        }
+    }
+
+    private func drive() async throws {
+        let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+        let survival = Survival(plan: plan, progress: progress, trace: trace)
+        let modes = SurvivalMode.allCases.filter { $0 == .with ? with || !without : without || !with }
+        progress.start { nil }
+        defer { progress.stop() }
+        let outcomes = try await Blocking.run("survive") { try modes.map { try survival.run($0) } }
+        progress.stop()
+        let style = json == "-" ? Style.plain : .detect(isTerminal: isatty(STDOUT_FILENO) == 1)
+        let report = SurvivalReport(plan: plan, outcomes: outcomes, style: style)
+        if json != "-" { print(report.text) }
+        if let json { try CommandOutput.write(CommandJSON.encode(SurvivalJSON(report)), to: json) }
+        if !report.isAsExpected { throw ExitStatus.expectationFailed.exitCode }
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import PressureKit
+
+/// `pressuresim watch`.
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show this machine's pressure signals live: levels, headroom, causes.",
+        discussion: """
+            What an app's monitor would see and decide here, redrawn five times a second on a terminal; in a pipe a line a
+            second, and one for each decision. ^C ends it.
+
+              pressuresim watch
+              pressuresim watch --duration 60s > night.log
+
+            Exit status: 0 ended as asked; 2 the input is wrong; 3 no signal can be used (the message says why).
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp("How long to watch; otherwise until ^C.", valueName: "duration"),
+        transform: Amounts.duration
+    )
+    var duration: Duration?
+
+    @Option(
+        help: ArgumentHelp("Write what was last seen as JSON to this file; - is standard output.", valueName: "path")
+    )
+    var json: String?
+
+    func run() async throws {
+        let interruption = Interruption()
+        let watcher: Watcher
+        do {
+            watcher = try Watcher(sources: ToolSources.open())
+            try watcher.begin()
+        } catch {
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        }
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let screen = WatchScreen(isTerminal: isTerminal, isQuiet: json == "-")
+        let limit = duration
+        try await Blocking.run("watch") {
+            screen.begin()
+            defer { screen.end() }
+            let interval = isTerminal ? Duration.milliseconds(200) : .seconds(1)
+            var left = limit
+            while left.map({ $0 > .zero }) ?? true {
+                watcher.refresh()
+                if interruption.wait(upTo: left.map { min($0, interval) } ?? interval) { break }
+                left = left.map { $0 - interval }
+                screen.show(watcher)
+            }
+        }
+        watcher.end()
+        guard let json else { return }
+        try CommandOutput.write(CommandJSON.encode(WatchJSON(watcher.frame)), to: json)
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Glibc
+import PressureKit
+
+/// What a process in the cgroup tells the one that started it, a line of JSON each, the last one at its end.
+struct SurvivalNews: Hashable, Sendable, Codable {
+    /// Since the loading began.
+    var seconds: Double
+    var tally: SurvivalLoad.Tally
+    /// What the library did; nothing without it.
+    var library: SurvivalLibraryPart?
+    /// Whether all is done.
+    var isFinal = false
+}
+
+/// What the library did in a run.
+struct SurvivalLibraryPart: Hashable, Sendable, Codable {
+    var reliefs = 0
+    var longestReliefSeconds = 0.0
+    var evictions = 0
+    var restores = 0
+    var loads = 0
+    /// Bytes of its copies in the spill file, at the end.
+    var storedBytes = 0
+    /// The cause of the first relief.
+    var firstCause: String?
+    /// What failed on the way, the first few.
+    var failures: [String] = []
+}
+
+/// The process that runs in the cgroup.
+struct SurvivalChild: Sendable {
+    var plan: SurvivalPlan
+    var mode: SurvivalMode
+    /// Whether to tell on standard error what the library does, as it does it.
+    var trace = false
+
+    /// Moves this process into the cgroup and does the work. Suspends until it is done, if the kernel lets it.
+    func run(in group: MemoryGroup) async throws {
+        try group.add(process: getpid())
+        switch mode {
+        case .without:
+            let values = SurvivalValues(plan: plan)
+            let load = SurvivalLoad(plan: plan, store: PlainStore(), values: values)
+            try await work(load) { nil }
+        case .with: try await runWithLibrary(group)
+        }
+    }
+
+    private func runWithLibrary(_ group: MemoryGroup) async throws {
+        var configuration = PressureConfiguration()
+        configuration.spillDirectory = plan.spillDirectory
+        configuration.bypassesPageCache = true
+        configuration.sources = [
+            PressureSource(name: "cgroups") { (context: SignalContext) throws(PressureError) in
+                [try CgroupSource(context: context)]
+            }
+        ]
+        let manager = try PressureManager(configuration: configuration)
+        let controller = PressureController("survival")
+        try manager.root.addChild(controller)
+        let values = SurvivalValues(plan: plan)
+        let store = KitStore(controller) { values.make($0) }
+        let library = Lock(SurvivalLibraryPart())
+        let events = manager.events
+        let trace = trace
+        let start = SystemClock().now()
+        let watcher = Task {
+            for await event in events {
+                library.withLock { $0.note(event) }
+                if trace { Self.trace(event, after: SystemClock().now() - start) }
+            }
+        }
+        let monitor = Task { try await manager.run() }
+        try await work(SurvivalLoad(plan: plan, store: store, values: values)) {
+            let snapshot = manager.snapshot()
+            return library.withLock { part in
+                part.note(snapshot)
+                return part
+            }
+        }
+        monitor.cancel()
+        await manager.shutdown()
+        await watcher.value
+    }
+
+    private func work(_ load: SurvivalLoad, _ library: @escaping @Sendable () -> SurvivalLibraryPart?) async throws {
+        let clock = SystemClock()
+        let start = clock.now()
+        // Told often enough to know where the process was when the kernel ended it.
+        let interval = max(plan.count / 256, 1)
+        try await Blocking.run("survival") {
+            try load.run { loaded in
+                guard loaded % interval == 0 else { return }
+                Self.tell(SurvivalNews(seconds: (clock.now() - start).seconds, tally: load.tally))
+            }
+        }
+        let seconds = (clock.now() - start).seconds
+        Self.tell(SurvivalNews(seconds: seconds, tally: load.tally, library: library(), isFinal: true))
+    }
+
+    private static func trace(_ event: PressureEvent, after time: Duration) {
+        let what =
+            switch event {
+            case .levelChanged(let cause): "\(cause)"
+            case .memoryWarning(let warning): "\(warning.level), \(warning.bytesWanted.map { "\($0)" } ?? "all") wanted"
+            case .reliefFinished(let report): "\(report); \(report.phases)"
+            case .restoreFinished: "restored"
+            case .failure(let error): "\(error)"
+            }
+        let line = "\(Quantities.fixed(time.seconds * 1000, 1)) ms  \(what)\n"
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+    }
+
+    private static func tell(_ news: SurvivalNews) {
+        guard let line = try? JSONEncoder().encode(news) else { return }
+        // Nobody listens any more: then nobody wants to know either.
+        try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
+    }
+}
+
+extension SurvivalLibraryPart {
+    mutating func note(_ event: PressureEvent) {
+        switch event {
+        case .reliefFinished(let report):
+            reliefs += 1
+            longestReliefSeconds = max(longestReliefSeconds, report.duration.seconds)
+            firstCause = firstCause ?? "\(report.cause)"
+            for failure in report.failures where failures.count < 5 { failures.append("\(failure)") }
+        case .failure(let error): if failures.count < 5 { failures.append("\(error)") }
+        default: break
+        }
+    }
+
+    mutating func note(_ snapshot: PressureSnapshot) {
+        let caches = snapshot.controllers.flatMap(\.caches)
+        evictions = caches.reduce(0) { $0 + $1.evictions }
+        restores = caches.reduce(0) { $0 + $1.restores }
+        loads = caches.reduce(0) { $0 + $1.loads }
+        storedBytes = snapshot.stored.bytes
+    }
+}

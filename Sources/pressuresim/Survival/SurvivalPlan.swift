@@ -1,0 +1,32 @@
+import PressureKit
+
+/// What the survival demonstration asks of a process: to hold much more than it is allowed to.
+struct SurvivalPlan: Hashable, Sendable {
+    /// The limit of the cgroup it runs in.
+    var limit = ByteCount.mebibytes(256)
+    /// The working set, as a multiple of the limit.
+    var times = 4.0
+    /// How fast it is loaded at most, in bytes a second.
+    var rate = 500e6
+    /// The bytes of one value.
+    var valueSize = ByteCount.mebibytes(1)
+    /// Where to spill; `nil` for the library's choice.
+    var spillDirectory: String?
+
+    /// How many values make up the working set.
+    var count: Int { max(Int(times * Double(limit.bytes)) / valueSize.bytes, 1) }
+
+    /// The bytes of all values.
+    var workingSet: ByteCount { .bytes(count * valueSize.bytes) }
+
+    /// The content of the values: half of it compresses away.
+    var content: SyntheticContent { SyntheticContent(compressibility: 0.5, seed: 0x5EED) }
+}
+
+/// How the values are kept.
+enum SurvivalMode: String, Hashable, Sendable, CaseIterable, Codable {
+    /// In a dictionary, as a program without the library would.
+    case without
+    /// In PressureKit's caches.
+    case with
+}

@@ -1,0 +1,54 @@
+import PressureKit
+
+/// Where the demonstration keeps its values. Two threads use it at once.
+protocol SurvivalStore: Sendable {
+    /// Keeps the value for a key, made by `make`.
+    func load(_ key: Int, make: (Int) -> PageBuffer) throws
+
+    /// Passes the value for a key that was loaded.
+    func read(_ key: Int, _ body: (PageBuffer) -> Bool) throws -> Bool
+}
+
+/// A dictionary, as a program without the library would have.
+final class PlainStore: SurvivalStore {
+    private let values = Lock<[Int: PageBuffer]>([:])
+
+    func load(_ key: Int, make: (Int) -> PageBuffer) {
+        let value = make(key)
+        values.withLock { $0[key] = value }
+    }
+
+    func read(_ key: Int, _ body: (PageBuffer) -> Bool) throws -> Bool {
+        guard let value = values.withLock({ $0[key] }) else { throw SurvivalLoss() }
+        return body(value)
+    }
+}
+
+/// The library's caches. Every other value has a loader; the rest are set, cannot be made again and have to be written
+/// before they leave memory.
+final class KitStore: SurvivalStore {
+    let documents: KeyedCache<Int, PageBuffer>
+    let tiles: KeyedCache<Int, PageBuffer>
+
+    init(_ controller: PressureController, make: @escaping @Sendable (Int) -> PageBuffer) {
+        documents = controller.keyedCache("documents", key: Int.self, value: PageBuffer.self)
+        tiles = controller.keyedCache("tiles", loader: make)
+    }
+
+    func load(_ key: Int, make: (Int) -> PageBuffer) throws {
+        if key.isMultiple(of: 2) {
+            documents.set(make(key), for: key)
+        } else {
+            try tiles.loadIfNeeded(for: key)
+        }
+    }
+
+    func read(_ key: Int, _ body: (PageBuffer) -> Bool) throws -> Bool {
+        try (key.isMultiple(of: 2) ? documents : tiles).withValue(for: key, body)
+    }
+}
+
+/// A value that was there is there no more.
+struct SurvivalLoss: Error, Hashable, CustomStringConvertible {
+    var description: String { "it is gone" }
+}

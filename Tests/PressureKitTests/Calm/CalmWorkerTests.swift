@@ -1,0 +1,285 @@
+import PressureKitTesting
+import Synchronization
+import Testing
+
+@testable import PressureKit
+
+/// Working ahead, driven by hand: no thread, no waiting, time as the test says.
+@Suite struct CalmWorkerTests {
+    /// A manager and a worker on a machine that is as busy as the test says.
+    private struct Bench {
+        let clock = ManualClock()
+        let disk = InMemoryFileSystem()
+        let faults: FaultyFileSystem
+        let manager: PressureManager
+        let controller: PressureController
+        let worker: CalmWorker
+        let others: Shared<Int>
+        /// How often it may still be told that all is calm.
+        let patience: Shared<Int>
+
+        init(rate: ByteCount = .mebibytes(1024), configure: (inout PressureConfiguration) -> Void = { _ in }) throws {
+            let (clock, others, patience) = (clock, Shared(0), Shared(Int.max))
+            faults = FaultyFileSystem(wrapping: disk)
+            manager = try makeManager(fileSystem: faults) { configuration in
+                configuration.clock = clock
+                configure(&configuration)
+            }
+            controller = try addController("app", to: manager.root)
+            worker = try CalmWorker(
+                engine: manager.context.engine,
+                root: manager.root,
+                rate: rate,
+                isCalm: {
+                    patience.change {
+                        $0 -= 1; return $0 >= 0
+                    }
+                },
+                read: { BusyReading(time: $0, runnable: 1 + others.value) }
+            )
+            (self.others, self.patience) = (others, patience)
+        }
+
+        /// Lets everything there is become cold.
+        func rest() {
+            for _ in 0..<3 {
+                worker.ring()
+                clock.advance(by: ColdLine.interval)
+            }
+        }
+
+        /// Steps until the worker sleeps or is asked to pause a hundred times.
+        func work() {
+            for _ in 0..<100 {
+                guard let pause = worker.step() ?? nil else { return }
+                clock.advance(by: pause)
+            }
+        }
+
+        var engine: ReliefEngine { manager.context.engine }
+    }
+
+    /// A number that two closures share.
+    final class Shared<Value: Sendable>: Sendable {
+        private let state: Lock<Value>
+        init(_ value: Value) { state = Lock(value) }
+        var value: Value { state.withLock { $0 } }
+        func set(_ value: Value) { state.withLock { $0 = value } }
+        func change<Result: Sendable>(_ body: (inout sending Value) -> sending Result) -> Result {
+            state.withLock(body)
+        }
+    }
+
+    @Test func whatIsColdIsCopiedAndStaysWhereItIs() async throws {
+        let bench = try Bench()
+        let values = (0..<5).map { makeBytes(300_000, seed: UInt64($0)) }
+        let caches = values.enumerated().map { bench.controller.cache("\($0.offset)", initialValue: $0.element) }
+        #expect(bench.manager.snapshot().cleanFraction == 0)
+        bench.rest()
+        bench.work()
+        #expect(caches.map(\.residency) == Array(repeating: .resident, count: 5))
+        #expect(bench.manager.snapshot().cleanFraction == 1)
+        #expect(bench.worker.copiedBytes.load(ordering: .relaxed) == 1_500_000)
+
+        // The warning only frees.
+        let writes = bench.faults.calls(.write)
+        let report = await bench.manager.simulateMemoryWarning(.critical)
+        #expect(Set(report.evicted.map(\.disposition)) == [.reused])
+        #expect(report.claimed == .bytes(1_500_000))
+        #expect(bench.faults.calls(.write) == writes)
+        for (cache, value) in zip(caches, values) { #expect(try await cache.value() == value) }
+    }
+
+    @Test func whatWasUsedAMomentAgoIsLeftAlone() throws {
+        let bench = try Bench()
+        let hot = bench.controller.cache("hot", initialValue: makeBytes(10_000, seed: 1))
+        let cold = bench.controller.cache("cold", initialValue: makeBytes(10_000, seed: 2))
+        bench.rest()
+        _ = UseClock.tick()
+        try hot.withValue { _ in }
+        bench.work()
+        let caches = bench.manager.snapshot().controllers.flatMap(\.caches)
+        #expect(caches.filter(\.hasCopy).map(\.path) == ["app/cold"])
+        // Its turn comes.
+        bench.rest()
+        bench.work()
+        #expect(bench.manager.snapshot().cleanFraction == 1)
+        withExtendedLifetime(cold) {}
+    }
+
+    @Test func aChangeMakesItDirtyAgain() throws {
+        let bench = try Bench()
+        let cache = bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        bench.rest()
+        bench.work()
+        #expect(bench.manager.snapshot().cleanFraction == 1)
+        try cache.update { $0[0] = 7 }
+        #expect(bench.manager.snapshot().cleanFraction == 0)
+        #expect(bench.engine.file.usage().frames == 0)
+    }
+
+    @Test func aWarningStopsItBetweenTwoChunks() throws {
+        let bench = try Bench()
+        let cache = bench.controller.cache("large", initialValue: makeBytes(4 << 20, seed: 1))
+        bench.rest()
+        // Enough to begin, not enough to get through sixteen chunks.
+        bench.patience.set(8)
+        bench.work()
+        #expect(cache.residency == .resident)
+        #expect(bench.manager.snapshot().cleanFraction == 0)
+        #expect(bench.engine.file.usage().frames == 0, "half a copy was kept")
+    }
+
+    @Test func aBusyMachineIsLeftAlone() throws {
+        let bench = try Bench()
+        let cache = bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        bench.others.set(64)
+        bench.rest()
+        bench.work()
+        #expect(bench.manager.snapshot().cleanFraction == 0)
+        bench.others.set(0)
+        bench.work()
+        #expect(bench.manager.snapshot().cleanFraction == 1)
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test func keepsToItsRate() throws {
+        let bench = try Bench(rate: .mebibytes(1))
+        let caches = (0..<16).map {
+            bench.controller.cache("\($0)", initialValue: makeBytes(1 << 20, seed: UInt64($0)))
+        }
+        bench.rest()
+        let start = bench.clock.now()
+        bench.work()
+        #expect(bench.worker.copiedBytes.load(ordering: .relaxed) == 16 << 20)
+        let time = bench.clock.now() - start
+        // The first MiB was saved up.
+        #expect(time >= .seconds(14) && time < .seconds(30), "\(time)")
+        withExtendedLifetime(caches) {}
+    }
+
+    @Test func withNothingToDoItLooksNoMore() throws {
+        let bench = try Bench()
+        let cache = bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        bench.rest()
+        bench.work()
+        let before = UseClock.now
+        bench.patience.set(.max)
+        for _ in 0..<10 {
+            bench.worker.ring()
+            bench.clock.advance(by: .seconds(5))
+        }
+        // Other suites may use the clock of the process meanwhile; alone, nobody moves it.
+        if UseClock.now == before { #expect(bench.patience.value >= .max - 10, "it looked without a reason") }
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test func aFullDiskEndsItAndLosesNothing() async throws {
+        let bench = try Bench()
+        let value = makeBytes(600_000, seed: 1)
+        let cache = bench.controller.cache("value", initialValue: value)
+        bench.rest()
+        bench.faults.set(.init(.error(28), on: .write))
+        bench.work()
+        #expect(bench.manager.snapshot().cleanFraction == 0)
+        #expect(bench.engine.file.usage().frames == 0)
+        #expect(try await cache.value() == value)
+        bench.faults.set(nil)
+        bench.clock.advance(by: .seconds(120))
+        bench.rest()
+        bench.work()
+        #expect(bench.manager.snapshot().cleanFraction == 1)
+    }
+
+    // MARK: Copies that are written anew
+
+    @Test func whatWasWrittenInHasteIsCompressedLater() async throws {
+        let bench = try Bench { $0.compressesLater = true }
+        let values = (0..<4).map { makeBytes(1 << 20, seed: UInt64($0), randomBits: 2) }
+        let caches = values.enumerated().map { bench.controller.cache("\($0.offset)", initialValue: $0.element) }
+        // As a measured relief would: a fast disk, a slow codec.
+        let hasty = ChunkCopier(file: bench.engine.file, choice: .stored, compressesLater: true)
+        for cache in caches {
+            let (entry, slot) = unsafe (cache.entry, cache.entry.slot.base)
+            // The slot is the entry's own, and nobody else works on it.
+            let isBegun = unsafe entry.beginCopy(slot, in: bench.engine.file)
+            try #require(isBegun)
+            let encoder = try ChunkEncoder()
+            let result = unsafe hasty.copy(0..<4, of: entry, slot, with: encoder, for: .relief)
+            #expect(result.failure == nil)
+            unsafe entry.finishCopy(slot, succeeded: true, isProvisional: true)
+        }
+        _ = await bench.manager.simulateMemoryWarning(.critical)
+        let before = bench.engine.file.usage().storedBytes
+        #expect(before >= 4 << 20)
+        bench.rest()
+        bench.work()
+        #expect(bench.worker.movedBytes.load(ordering: .relaxed) == 4 << 20)
+        #expect(bench.engine.file.usage().storedBytes < before / 2)
+        #expect(caches.map(\.residency) == Array(repeating: .spilled, count: 4))
+        for (cache, value) in zip(caches, values) { #expect(try await cache.value() == value) }
+        // Once is enough.
+        _ = await bench.manager.simulateMemoryWarning(.critical)
+        bench.rest()
+        bench.work()
+        #expect(bench.worker.movedBytes.load(ordering: .relaxed) == 4 << 20)
+    }
+
+    @Test func whatIsCompressedInMemoryIsMovedToTheDisk() async throws {
+        let bench = try Bench { $0.compressedTier = .first(upTo: .mebibytes(8)) }
+        let value = makeBytes(1 << 20, seed: 1)
+        let cache = bench.controller.cache("value", initialValue: value)
+        _ = await bench.manager.simulateMemoryWarning(.critical)
+        #expect(cache.residency == .compressed)
+        bench.rest()
+        bench.work()
+        #expect(cache.residency == .spilled)
+        #expect(bench.engine.memory?.usage().frames == 0)
+        #expect(try await cache.value() == value)
+    }
+
+    /// A reader that comes while its value is being moved waits for one chunk, not for all of them.
+    @Test func aReaderEndsAMove() async throws {
+        let bench = try Bench { $0.compressedTier = .first(upTo: .mebibytes(8)) }
+        let value = makeBytes(4 << 20, seed: 1, randomBits: 1)
+        let cache = bench.controller.cache("value", initialValue: value)
+        _ = await bench.manager.simulateMemoryWarning(.critical)
+        try #require(cache.residency == .compressed)
+        let (entry, engine) = (cache.entry, bench.engine)
+        let tools = try CalmTools()
+        let chunks = Shared(0)
+        let reader = Shared<Task<[UInt8], any Error>?>(nil)
+        let moved = try await BlockingPool.shared.run {
+            // The slot is the entry's own.
+            try unsafe entry.moveCopy(entry.slot.base, to: engine.file, with: tools) {
+                guard
+                    chunks.change({
+                        $0 += 1; return $0
+                    }) == 2
+                else { return true }
+                reader.set(Task { try await cache.value() })
+                // It comes, for it has nothing else to do.
+                while !(unsafe entry.slot.header.pointee.state.hasWaiters) {}
+                return true
+            }
+        }
+        #expect(moved == 0)
+        #expect(chunks.value == 2)
+        #expect(try await reader.value?.value == value)
+        #expect(engine.file.usage().frames == 0)
+    }
+
+    @Test func aMoveThatFailsChangesNothing() async throws {
+        let bench = try Bench { $0.compressedTier = .first(upTo: .mebibytes(8)) }
+        let value = makeBytes(1 << 20, seed: 1)
+        let cache = bench.controller.cache("value", initialValue: value)
+        _ = await bench.manager.simulateMemoryWarning(.critical)
+        bench.rest()
+        bench.faults.set(.init(.error(5), on: .write, .once(3)))
+        let step = bench.worker.step()
+        _ = step
+        #expect(bench.faults.faults <= 1)
+        #expect(cache.residency == .compressed || cache.residency == .spilled)
+        #expect(try await cache.value() == value)
+    }
+}

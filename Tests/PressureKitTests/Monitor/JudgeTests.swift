@@ -1,0 +1,294 @@
+import Testing
+
+@testable import PressureKit
+
+/// What stalls and events come to mean, on virtual time.
+@Suite struct StallJudgeTests {
+    /// A judge, the totals it is shown and the time.
+    private struct Bench {
+        var judge = StallJudge(thresholds: StallThresholds())
+        var now = MonotonicInstant(nanoseconds: 3_600_000_000_000)
+        var totals = StallTotals(some: 0, full: 0)
+        var scope = StallReading.Scope.own
+        var isArmed = true
+        var headroom: Double?
+
+        /// Lets time pass, in which tasks wait for so many milliseconds.
+        @discardableResult
+        mutating func pass(_ milliseconds: Int, some: Int = 0, full: Int = 0, rings: Bool = false) -> PressureLevel {
+            now = now + .milliseconds(milliseconds)
+            totals.some += some * 1000
+            totals.full! += full * 1000
+            let reading = StallReading(totals: totals, scope: scope, isArmed: isArmed, hasRung: rings)
+            judge.accept(reading, headroom: headroom, at: now)
+            return judge.vote
+        }
+    }
+
+    /// Pitfall 2: the kernel's first event is about all stall since boot.
+    @Test func theFalseFirstRingIsRejectedByTheGrowth() {
+        var bench = Bench()
+        bench.totals.some = 86_400_000_000
+        #expect(bench.pass(0) == .normal)
+        #expect(bench.pass(200, some: 1, rings: true) == .normal)
+        #expect(bench.pass(2_000, some: 148, rings: true) == .normal)
+    }
+
+    @Test func aTrueRingIsAWarningWithItsNumbers() {
+        var bench = Bench()
+        bench.pass(0)
+        #expect(bench.pass(1_000, some: 150, rings: true) == .warning)
+        #expect(bench.judge.proof?.stalled == .milliseconds(150))
+        #expect(bench.judge.proof?.threshold == .milliseconds(150))
+        #expect(bench.pass(1_000) == .warning, "for a window")
+        #expect(bench.pass(1_100) == .normal)
+    }
+
+    /// Pitfall 29: with one busy task `full` is `some`, and warning must still come first.
+    @Test func eachLineIsHeldAgainstItsOwnThreshold() {
+        var bench = Bench()
+        bench.pass(0)
+        #expect(bench.pass(1_000, some: 160, full: 160, rings: true) == .warning)
+        #expect(bench.pass(500, some: 150, full: 150, rings: true) == .critical)
+        var other = Bench()
+        other.pass(0)
+        #expect(other.pass(1_000, some: 1_000, full: 100, rings: true) == .warning, "much of some is not much of full")
+    }
+
+    @Test func withoutARingGrowthOverALongTimeMustBeLargerInProportion() {
+        var bench = Bench()
+        bench.pass(0)
+        #expect(bench.pass(5_000, some: 200) == .normal, "4 % of five seconds")
+        var other = Bench()
+        other.pass(0)
+        #expect(other.pass(5_000, some: 400) == .warning, "8 %")
+        var third = Bench()
+        third.pass(0)
+        #expect(third.pass(5_000, some: 200, rings: true) == .warning, "the ring says that it was within a window")
+    }
+
+    /// Without a trigger: 10 % and 20 %.
+    @Test func polledStallsHaveTheirOwnThresholds() {
+        var bench = Bench()
+        bench.isArmed = false
+        bench.pass(0)
+        #expect(bench.pass(2_000, some: 190) == .normal)
+        #expect(bench.pass(2_000, some: 300, full: 100) == .warning)
+        #expect(bench.pass(2_000, some: 900, full: 900) == .critical)
+    }
+
+    /// Pitfalls 7 and 16: the host's waiting is no news while memory is plentiful.
+    @Test(
+        arguments: [
+            (StallReading.Scope.host, 0.5, PressureLevel.normal), (.above, 0.9, .normal), (.host, 0.49, .warning),
+            (.above, 0.1, .warning), (.own, 0.9, .warning), (.host, nil, .warning),
+        ] as [(StallReading.Scope, Double?, PressureLevel)]
+    )
+    func strangersCountOnlyWhenMemoryIsNotPlentiful(scope: StallReading.Scope, headroom: Double?, level: PressureLevel)
+    {
+        var bench = Bench()
+        bench.scope = scope
+        bench.headroom = headroom
+        bench.pass(0)
+        #expect(bench.pass(1_000, some: 250, rings: true) == level)
+    }
+
+    @Test func totalsThatGoBackAreAnotherCgroups() {
+        var bench = Bench()
+        bench.totals.some = 5_000_000
+        bench.pass(0)
+        bench.totals.some = 0
+        #expect(bench.pass(1_000, rings: true) == .normal)
+        #expect(bench.pass(1_000, some: 200, rings: true) == .warning)
+    }
+
+    @Test(arguments: 0..<30 as Range<UInt64>)
+    func aVoteIsNeverWithoutItsGrowth(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var bench = Bench()
+        bench.pass(0)
+        var grown: [(at: MonotonicInstant, milliseconds: Int)] = []
+        for _ in 0..<2_000 {
+            let some = Int.random(in: 0..<4, using: &random) == 0 ? Int.random(in: 0...120, using: &random) : 0
+            let length = Int.random(in: max(1, some)...800, using: &random)
+            let vote = bench.pass(length, some: some, rings: Bool.random(using: &random))
+            grown.append((bench.now, some))
+            let recent = grown.filter { bench.now - $0.at < .milliseconds(2 * 2_000 + 2_000 + 800) }
+            if vote > .normal {
+                #expect(recent.reduce(0) { $0 + $1.milliseconds } >= 150, "seed \(seed)")
+            }
+        }
+    }
+}
+
+@Suite struct EventsJudgeTests {
+    private struct Bench {
+        var judge = EventsJudge()
+        var now = MonotonicInstant(nanoseconds: 3_600_000_000_000)
+        var counters = EventCounters(high: 100, max: 200, oom: 3, oomKill: 1)
+        var headroom: Double? = 0.1
+
+        @discardableResult
+        mutating func pass(_ milliseconds: Int, high: Int = 0, max: Int = 0, oom: Int = 0) -> PressureLevel {
+            now = now + .milliseconds(milliseconds)
+            counters.high += high
+            counters.max += max
+            counters.oom += oom
+            judge.accept(counters, headroom: headroom, at: now)
+            return judge.vote
+        }
+    }
+
+    @Test func growthIsAWarningForTwoSeconds() {
+        var bench = Bench()
+        #expect(bench.pass(0) == .normal, "what was counted before is no news")
+        #expect(bench.pass(100, high: 1) == .warning)
+        #expect(bench.judge.proof == EventCounters(high: 1))
+        #expect(bench.pass(1_900) == .warning)
+        #expect(bench.pass(200) == .normal)
+    }
+
+    /// Pitfall 12 and the design's "no cry": a cgroup full of page cache counts `max` for ever.
+    @Test func whileMemoryIsLeftHighAndMaxMeanNothing() {
+        var bench = Bench()
+        bench.headroom = 0.25
+        bench.pass(0)
+        for _ in 0..<100 { #expect(bench.pass(500, high: 7, max: 1000) == .normal) }
+        #expect(!bench.judge.hasGrown)
+    }
+
+    /// Pitfall 10: above `memory.high` without swap a process is slowed down to a standstill, and never killed.
+    @Test func growthInThreeWindowsInARowIsCritical() {
+        var bench = Bench()
+        bench.pass(0)
+        var levels: [PressureLevel] = []
+        for _ in 0..<6 { levels.append(bench.pass(1_000, high: 50)) }
+        #expect(levels.first == .warning)
+        #expect(levels.last == .critical)
+        var slow = Bench()
+        slow.pass(0)
+        for _ in 0..<6 { #expect(slow.pass(4_000, high: 50) == .warning, "with pauses it is not sustained") }
+    }
+
+    @Test func anEndIsCriticalHoweverMuchIsLeft() {
+        var bench = Bench()
+        bench.headroom = 0.9
+        bench.pass(0)
+        #expect(bench.pass(10, oom: 1) == .critical)
+    }
+
+    /// Pitfall 9: old kernels ring first and count later.
+    @Test func aRingWithoutGrowthIsNoMistake() {
+        var bench = Bench()
+        bench.pass(0)
+        #expect(bench.pass(1) == .normal)
+        #expect(bench.pass(50, max: 1) == .warning)
+    }
+
+    @Test func countersThatGoBackAreAnotherCgroups() {
+        var bench = Bench()
+        bench.pass(0)
+        bench.counters = EventCounters()
+        #expect(bench.pass(100) == .normal)
+        #expect(bench.pass(100, high: 1) == .warning)
+    }
+}
+
+/// Time to exhaustion, and what is done about it.
+@Suite struct ForesightTests {
+    @Test func aSteadyFallGivesItsRate() {
+        var rate = FillRate()
+        for step in 0...40 {
+            rate.note(.mebibytes(1000 - 10 * step), at: MonotonicInstant(nanoseconds: Int64(step) * 50_000_000))
+        }
+        #expect(abs(rate.bytesPerSecond / Double(200 << 20) - 1) < 0.01)
+        #expect(rate.exhaustion(of: .mebibytes(100)).map { abs($0.nanoseconds - 500_000_000) < 10_000_000 } ?? false)
+    }
+
+    @Test func standingStillForgetsTheFall() {
+        var rate = FillRate()
+        rate.note(.mebibytes(1000), at: MonotonicInstant(nanoseconds: 0))
+        rate.note(.mebibytes(500), at: MonotonicInstant(nanoseconds: 100_000_000))
+        for second in 1...10 {
+            rate.note(.mebibytes(500), at: MonotonicInstant(nanoseconds: Int64(second) * 1_000_000_000))
+        }
+        #expect(rate.exhaustion(of: .mebibytes(500)) == nil)
+        #expect(!rate.isFalling)
+    }
+
+    /// 400 MiB of 1,000 left are no shortage; gone in 130 ms they are, when a relief takes 200.
+    @Test func memoryThatIsGoneBeforeAReliefEndsIsCriticalAlready() throws {
+        var bench = ClassifierBench()
+        var decision: PressureDecision?
+        var available = 900
+        while decision == nil, available > 0 {
+            decision = bench.step(after: .milliseconds(10), available: available)
+            available -= 30
+        }
+        let cause = try #require(decision?.cause)
+        #expect(cause.levelAfter == .critical)
+        #expect(try #require(cause.available) > .mebibytes(250), "long before the threshold of 100")
+        guard case .exhaustion(let time)? = cause.evidence else {
+            Issue.record("no evidence in \(cause)")
+            return
+        }
+        #expect(time <= .milliseconds(200))
+        #expect(decision?.relief?.bytes ?? .zero > .zero)
+    }
+
+    /// A machine that takes seconds to relieve must begin seconds before.
+    @Test func theTimeIsThatOfReliefsThatWereMeasured() {
+        func fall(reliefs: Duration) -> ByteCount? {
+            var bench = ClassifierBench()
+            for _ in 0..<20 {
+                bench.classifier.noteRelief(at: .warning, duration: reliefs, returned: .mebibytes(50), end: bench.now)
+            }
+            for available in stride(from: 900, to: 0, by: -10) {
+                let decision = bench.step(after: .milliseconds(40), available: available)
+                if decision?.level == .critical { return decision?.cause.available }
+            }
+            return nil
+        }
+        let quick = fall(reliefs: .milliseconds(10))
+        let slow = fall(reliefs: .seconds(3))
+        #expect(quick! < slow!)
+        #expect(slow! > .mebibytes(400))
+    }
+
+    @Test func oneJumpIsNoTrend() {
+        var bench = ClassifierBench()
+        bench.step(available: 900)
+        #expect(bench.step(after: .milliseconds(20), available: 450) == nil)
+        let decisions = bench.hold(available: 450, for: .seconds(5), every: .milliseconds(20))
+        #expect(decisions.isEmpty)
+    }
+
+    /// A shortage that goes on eats what a relief gave before the pause is over.
+    @Test func aCriticalFallIsRelievedAgainWithinThePause() {
+        var bench = ClassifierBench()
+        bench.settle(available: 90)
+        bench.now = bench.now + .milliseconds(100)
+        bench.classifier.noteRelief(
+            at: .critical,
+            duration: .milliseconds(100),
+            returned: .mebibytes(60),
+            end: bench.now
+        )
+        var again: MonotonicInstant?
+        let end = bench.now
+        var available = 100
+        while again == nil, available > 0 {
+            available -= 5
+            if bench.step(after: .milliseconds(10), available: available)?.relief != nil { again = bench.now }
+        }
+        #expect(again.map { $0 - end < .milliseconds(200) } ?? false, "20 times the cost would be two seconds")
+    }
+
+    @Test func afterAReliefMemoryIsMeasuredAgainAfterItHasSettled() {
+        var bench = ClassifierBench()
+        bench.settle(available: 190)
+        bench.classifier.noteRelief(at: .warning, duration: .milliseconds(10), returned: .mebibytes(60), end: bench.now)
+        bench.step(available: 190)
+        #expect(bench.nextPoll <= .milliseconds(200))
+    }
+}

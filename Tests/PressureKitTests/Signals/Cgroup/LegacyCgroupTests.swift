@@ -1,0 +1,154 @@
+import CAllocationCounter
+import Foundation
+import PressureKit
+import PressureKitTesting
+import Testing
+
+/// The kernel itself, with a limit of 200 MiB: warning begins at a usage of 160 MiB, critical at 170 MiB.
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: RealCgroup.isUsable, RealCgroup.comment))
+struct LegacyCgroupTests {
+    private static let limit = ByteCount.mebibytes(200)
+
+    /// What a monitor saw, and a bell for each step.
+    private final class Witness: Sendable {
+        private let samples = Lock<[PressureMonitor.Sample]>([])
+        private let loop: EventLoop
+
+        init() throws { loop = try EventLoop() }
+
+        func note(_ observation: PressureMonitor.Observation) {
+            guard case .sample(let sample) = observation else { return }
+            samples.withLock { $0.append(sample) }
+            loop.wake()
+        }
+
+        var all: [PressureMonitor.Sample] { samples.withLock { $0 } }
+
+        /// Waits for a step after which `isReached` holds of all.
+        func wait(until isReached: ([PressureMonitor.Sample]) -> Bool) -> [PressureMonitor.Sample] {
+            while true {
+                let all = all
+                if isReached(all) { return all }
+                _ = loop.wait(upTo: .seconds(20))
+            }
+        }
+    }
+
+    @Test func theKernelRingsAtTheCrossingWhileTheMonitorSleeps() throws {
+        let cgroup = try RealCgroup(limit: Self.limit)
+        let root = try cgroup.root()
+        let sponge = try cgroup.sponge(most: .mebibytes(180))
+        let source = try CgroupSource(context: root.context)
+        let witness = try Witness()
+        let monitor = try PressureMonitor(sources: [source], observe: { witness.note($0) }, deliver: { _ in })
+        try monitor.start()
+        defer { monitor.stop() }
+        _ = witness.wait { !$0.isEmpty }
+        #expect(source.statuses.first { $0.source.hasSuffix(cgroup.name) }?.state == .armed)
+
+        // All at once, while the monitor sleeps for five seconds. What it then sees is a fast fall, or a short headroom.
+        sponge.write(Data(count: 166 << 20))
+        let samples = witness.wait { samples in samples.contains { $0.decision != nil } }
+        let crossing = try #require(samples.firstIndex { $0.decision != nil })
+        let rung = (1...crossing).filter { index in
+            samples[index - 1].nextPoll >= .seconds(4)
+                && samples[index].at - samples[index - 1].at < .seconds(4)
+        }
+        #expect(!rung.isEmpty, "some step came long before the sleep before it was over")
+        let status = try #require(source.statuses.first { $0.source.hasSuffix(cgroup.name) })
+        #expect(status.state == .verified, "\(status)")
+        let cause = try #require(samples[crossing].decision?.cause)
+        #expect(cause.origin == .cgroup)
+        #expect(cause.limit == Self.limit)
+        #expect(cause.source.hasSuffix(cgroup.name))
+
+        sponge.write(Data(count: 8 << 20))
+        _ = witness.wait { samples in samples.contains { $0.decision?.level == .critical } }
+    }
+
+    /// Pitfall 12, and the design's "no cry": page cache fills the limit, and nothing is said.
+    @Test func pageCacheAtTheLimitIsNoShortage() throws {
+        let cgroup = try RealCgroup(limit: .mebibytes(64))
+        let root = try cgroup.root()
+        let file = FileManager.default.temporaryDirectory.appending(path: "pk-stream-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let source = try CgroupSource(context: root.context)
+        let witness = try Witness()
+        let monitor = try PressureMonitor(sources: [source], observe: { witness.note($0) }, deliver: { _ in })
+        try monitor.start()
+        defer { monitor.stop() }
+        let writer = try cgroup.run("exec dd if=/dev/zero of=\(file.path) bs=1M count=256 conv=fsync 2>/dev/null")
+        writer.process.waitUntilExit()
+        let count = witness.all.count
+        monitor.wake()
+        let samples = witness.wait { $0.count > count }
+        let usage = try String(contentsOfFile: cgroup.memory + "/memory.usage_in_bytes", encoding: .utf8)
+        let used = try #require(Int(usage.trimmingCharacters(in: .whitespacesAndNewlines)))
+        #expect(used > 56 << 20, "the cache is there, and would be over every threshold")
+        #expect(samples.allSatisfy { $0.decision == nil })
+        #expect(monitor.level == .normal)
+    }
+
+    @Test func aLowerLimitIsSeenAndHasItsOwnBells() throws {
+        let cgroup = try RealCgroup(limit: Self.limit)
+        let root = try cgroup.root()
+        let source = try CgroupSource(context: root.context)
+        let loop = try EventLoop()
+        source.attach(to: loop)
+        defer { source.detach(from: loop) }
+        var readings: [SignalReading?] = Array(repeating: nil, count: source.width)
+        source.sample(at: MonotonicInstant(nanoseconds: 0), into: &readings, from: 0)
+        #expect(source.statuses.contains { $0.detail.contains("160.0 MiB and 170.0 MiB") })
+        try Data("104857600".utf8).write(to: URL(fileURLWithPath: cgroup.memory + "/memory.limit_in_bytes"))
+        source.sample(at: MonotonicInstant(nanoseconds: 1), into: &readings, from: 0)
+        #expect(readings.compactMap { $0?.headroom?.limit } == [.mebibytes(100)])
+        #expect(source.statuses.contains { $0.detail.contains("80.0 MiB and 85.0 MiB") })
+        #expect(loop.watchCount == 1)
+    }
+
+    @Test func aCgroupThatIsRemovedLeavesNoDescriptorBehindThatRings() throws {
+        let cgroup = try RealCgroup(limit: Self.limit)
+        let root = try cgroup.root()
+        let source = try CgroupSource(context: root.context)
+        let loop = try EventLoop()
+        source.attach(to: loop)
+        var readings: [SignalReading?] = Array(repeating: nil, count: source.width)
+        source.sample(at: MonotonicInstant(nanoseconds: 0), into: &readings, from: 0)
+        #expect(loop.watchCount == 1)
+        cgroup.remove(cgroup.memory)
+        _ = loop.wait(upTo: .seconds(20))
+        for second in 1...3 {
+            let now = MonotonicInstant(nanoseconds: Int64(second) * 6_000_000_000)
+            source.sample(at: now, into: &readings, from: 0)
+        }
+        #expect(readings.allSatisfy { $0?.headroom == nil })
+        #expect(loop.watchCount == 0)
+        source.detach(from: loop)
+    }
+
+    /// P10, with a limit of 200 MiB: polled, it would be looked at many times a second.
+    @Test func aCalmCgroupIsLookedAtEveryFiveSecondsAndNothingIsAllocated() throws {
+        let cgroup = try RealCgroup(limit: Self.limit)
+        let root = try cgroup.root()
+        try root.write("/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\n")
+        try root.write("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+        let clock = ManualClock()
+        let sources = try PressureSource.automatic.open(in: root.context)
+        let loop = try EventLoop()
+        for source in sources { source.attach(to: loop) }
+        let monitor = try PressureMonitor(sources: sources, clock: clock) { _ in }
+        for _ in 0..<30 { clock.advance(by: monitor.tick()) }
+        let start = clock.now()
+        var steps = 0
+        let before = pk_thread_allocations()
+        while clock.now() - start < .seconds(600) {
+            clock.advance(by: monitor.tick())
+            steps += 1
+        }
+        #expect(pk_thread_allocations() - before == 0)
+        #expect(steps <= 120, "0.2 a second")
+        #expect(monitor.level == .normal)
+        for source in sources { source.detach(from: loop) }
+        #expect(loop.watchCount == 0)
+    }
+}

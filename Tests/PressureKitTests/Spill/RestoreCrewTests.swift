@@ -1,0 +1,54 @@
+import PressureKitTesting
+import Synchronization
+import Testing
+
+@testable import PressureKit
+
+@Suite struct RestoreCrewTests {
+    @Test(arguments: [0, 1, 3]) func readsEveryChunkOnce(helpers: Int) throws {
+        let crew = RestoreCrew(helpers: helpers)
+        for chunks in [0, 1, 2, 7, 64] {
+            let seen = Lock<[Int]>([])
+            let decoder = try ChunkDecoder()
+            try crew.read(chunks: chunks, with: decoder) { (chunk, _) throws(SpillFailure) in
+                seen.withLock { $0.append(chunk) }
+            }
+            #expect(seen.withLock { $0.sorted() } == Array(0..<chunks))
+        }
+    }
+
+    @Test func aFailureIsToldAndEndsTheRest() throws {
+        let crew = RestoreCrew(helpers: 1)
+        let count = Atomic<Int>(0)
+        let decoder = try ChunkDecoder()
+        let error = #expect(throws: SpillFailure.self) {
+            try crew.read(chunks: 1000, with: decoder) { (chunk, _) throws(SpillFailure) in
+                count.wrappingAdd(1, ordering: .relaxed)
+                if chunk == 3 { throw .notWritten }
+            }
+        }
+        #expect(error == .notWritten)
+        #expect(count.load(ordering: .relaxed) < 1000)
+    }
+
+    /// Helpers share what is there; no reader waits for another one's value.
+    @Test func manyReadersAtOnceAllGetTheirs() async throws {
+        let manager = try makeManager(fileSystem: InMemoryFileSystem())
+        let controller = try addController("app", to: manager.root)
+        let values = (0..<8).map { makeBytes(1_000_000 + $0 * 100_000, seed: UInt64($0)) }
+        let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+        for _ in 0..<3 {
+            _ = await manager.simulateMemoryWarning(.critical)
+            #expect(caches.allSatisfy { $0.residency == .spilled })
+            try await withThrowingTaskGroup { group in
+                for (cache, value) in zip(caches, values) {
+                    group.addTask {
+                        let back = try await cache.value()
+                        #expect(back == value)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The tests that need a real memory limit and the real OOM killer: root, and a cgroup memory controller that may be
+# written to. Where there is none of that, says why and succeeds.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+# shellcheck source=scripts/steps.sh
+. scripts/steps.sh
+
+skip() { echo "skipped: $*"; exit 0; }
+
+# Everything below runs as root; without a terminal nobody could type a password.
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || skip "the real-pressure tests need root, and there is no sudo"
+    sudo -n true 2>/dev/null || [ -t 0 ] || skip "the real-pressure tests need root, and sudo asks for a password"
+    as_root=(sudo)
+    [ -t 0 ] || as_root+=(-n)
+fi
+grep -qE ' - cgroup2? ' /proc/self/mountinfo || skip "no cgroup file system is mounted"
+
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" >/dev/null 2>&1 </dev/null; }
+if ! command -v stress-ng >/dev/null; then
+    if command -v apt-get >/dev/null; then
+        apt install --no-install-recommends stress-ng || { apt update && apt install --no-install-recommends stress-ng; }
+    fi
+    command -v stress-ng >/dev/null || echo "skipped: the tests beside stress-ng; it cannot be installed here"
+fi
+
+step "build for real pressure" "$swift" build --configuration release --product pressuresim
+tool=$PWD/.build/release/pressuresim
+
+# As root, the tests must not leave files of root's in the build directory: they are run as they were built.
+tests=$(find .build/debug/ -maxdepth 1 -name '*.xctest' | head -n 1)
+[ -n "$tests" ] || { echo "real: build the tests first, with swift build --build-tests" >&2; exit 1; }
+step "real pressure" timeout 400 "${as_root[@]}" env "PRESSURESIM=$tool" "$tests" --testing-library swift-testing \
+    --filter RealPressureTests --no-parallel
+finish
