@@ -12,8 +12,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     let loader: (@Sendable (Key) throws -> Value)?
     /// The bytes of values in memory that the cache keeps to.
     let limit: Int?
+    /// The number of values in memory that the cache keeps to.
+    let countLimit: Int?
     /// The bytes of the values in memory.
     let residentBytes = Atomic<Int>(0)
+    /// How many values are in memory.
+    let residentCount = Atomic<Int>(0)
     /// Which shard gives up a value next.
     let nextShard = Atomic<Int>(0)
 
@@ -22,10 +26,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         controller: PressureController?,
         supported: Disposition = .all,
         limit: ByteCount?,
+        countLimit: Int? = nil,
         loader: (@Sendable (Key) throws -> Value)?
     ) {
         self.loader = loader
         self.limit = limit?.bytes
+        self.countLimit = countLimit
         super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
     }
 
@@ -79,7 +85,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             from: { self.find(key, begins: $0) },
             loader: loader(for: key)
         )
-        if let limit, residentBytes.load(ordering: .relaxed) > limit {
+        if isAboveLimit {
             try? await BlockingPool.shared.run { self.enforceLimit() }
         } else {
             await keepBudgets()
@@ -133,7 +139,17 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         }
     }
 
-    override func noteArrival(_ bytes: Int) { residentBytes.wrappingAdd(bytes, ordering: .relaxed) }
+    override func noteArrival(_ bytes: Int, values: Int) {
+        residentBytes.wrappingAdd(bytes, ordering: .relaxed)
+        if values != 0 { residentCount.wrappingAdd(values, ordering: .relaxed) }
+    }
+
+    /// Whether there is more in memory than the cache keeps to.
+    var isAboveLimit: Bool {
+        if let limit, residentBytes.load(ordering: .relaxed) > limit { return true }
+        if let countLimit, residentCount.load(ordering: .relaxed) > countLimit { return true }
+        return false
+    }
 
     // MARK: What the engine and the manager ask
 

@@ -135,11 +135,11 @@ extension ValueEntry {
     ) -> Bool {
         let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
         unsafe slot.value.initialize(to: value)
-        noteArrival(footprint)
+        noteArrival(footprint, values: 1)
         let (stamp, horizon) = (UseClock.tick(), refaultHorizon)
         guard let step = unsafe slot.header.pointee.apply({ finishing($0, stamp, horizon) }) else {
             unsafe slot.value.deinitialize(count: 1)
-            noteArrival(-footprint)
+            noteArrival(-footprint, values: -1)
             release(slot)
             return false
         }

@@ -13,7 +13,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         guard let value else { return clear(slot) }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
-        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed), values: 1)
     }
 
     /// Notes the size of a new value and makes room for its copy, so that spilling it will allocate nothing.
@@ -34,7 +34,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         defer {
             // Also when the body throws: it may have changed the value before.
             unsafe describe(slot.value.pointee, in: slot)
-            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed) - before)
+            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed) - before, values: 0)
             unsafe slot.header.pointee.maker.store(0, ordering: .relaxed)
             finishMutation(slot, hasValue: true)
         }
@@ -46,10 +46,10 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         // Destroyed when this returns, with nothing held: its destruction may run code of the app.
         let old = hadValue ? unsafe slot.value.move() : nil
         defer { withExtendedLifetime(old) {} }
-        if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed)) }
+        if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1) }
         if let value {
             describe(value, in: slot)
-            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed), values: 1)
             unsafe slot.value.initialize(to: value)
             finishMutation(slot, hasValue: true)
         } else {
@@ -81,7 +81,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     func empty(_ slot: Slot<Value>) {
         if unsafe slot.header.pointee.state.holdsValue {
             unsafe slot.value.deinitialize(count: 1)
-            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
+            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1)
         }
         clear(slot)
         unsafe slot.header.pointee.word.store(ResidencyWord.retired.rawValue, ordering: .releasing)
@@ -93,8 +93,8 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         if slot.unpin() { unsafe recycle(slot.base) }
     }
 
-    /// Bytes of values have come into memory, or with a negative number left. A cache with a limit counts them.
-    func noteArrival(_ bytes: Int) {}
+    /// Bytes and values have come into memory, or with negative numbers left. A cache with a limit counts them.
+    func noteArrival(_ bytes: Int, values: Int) {}
 
     // MARK: What the engine asks
 
@@ -108,7 +108,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     override func destroyValue(in slot: UnsafeMutableRawPointer, settle: () -> Void) {
         // `releasing`: the value is ours alone.
         let value = unsafe Slot<Value>(base: slot).value.move()
-        noteArrival(unsafe -header(slot).pointee.footprint.load(ordering: .relaxed))
+        noteArrival(unsafe -header(slot).pointee.footprint.load(ordering: .relaxed), values: -1)
         settle()
         _ = consume value
     }

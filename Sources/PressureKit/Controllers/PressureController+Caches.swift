@@ -35,6 +35,7 @@ extension PressureController {
     ///   - name: what the cache is called in paths and reports.
     ///   - limit: the bytes of values in memory that the cache keeps to on its own, without any pressure; `nil` for no
     ///     limit.
+    ///   - countLimit: the number of values in memory, likewise.
     ///   - loader: runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
     ///     held.
     ///
@@ -42,9 +43,10 @@ extension PressureController {
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
         limit: ByteCount? = nil,
+        countLimit: Int? = nil,
         loader: @escaping @Sendable (Key) throws -> Value
     ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, loader: loader)
+        registerKeyed(name, limit: limit, countLimit: countLimit, loader: loader)
     }
 
     /// A cache of many values by key that cannot be made again: they are set, and never dropped.
@@ -53,10 +55,11 @@ extension PressureController {
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
         limit: ByteCount? = nil,
+        countLimit: Int? = nil,
         key: Key.Type,
         value: Value.Type
     ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, loader: nil)
+        registerKeyed(name, limit: limit, countLimit: countLimit, loader: nil)
     }
 
     // MARK: With dispositions of their own
@@ -85,7 +88,7 @@ extension PressureController {
         try agreed(register(name, supportedDispositions, initialValue: initialValue, loader: nil))
     }
 
-    /// A cache of many values by key that may leave memory in some ways only. As ``keyedCache(_:limit:loader:)``
+    /// A cache of many values by key that may leave memory in some ways only. As ``keyedCache(_:limit:countLimit:loader:)``
     /// otherwise.
     ///
     /// - Throws: ``PressureError`` with `invalidConfiguration`, as ``cache(_:supportedDispositions:loader:)``.
@@ -93,9 +96,16 @@ extension PressureController {
         _ name: String,
         supportedDispositions: Disposition,
         limit: ByteCount? = nil,
+        countLimit: Int? = nil,
         loader: @escaping @Sendable (Key) throws -> Value
     ) throws(PressureError) -> KeyedCache<Key, Value> {
-        let cache = registerKeyed(name, supportedDispositions, limit: limit, loader: loader)
+        let cache = registerKeyed(
+            name,
+            supportedDispositions,
+            limit: limit,
+            countLimit: countLimit,
+            loader: loader
+        )
         try agree(on: cache.entry)
         return cache
     }
@@ -118,6 +128,7 @@ extension PressureController {
         _ name: String,
         _ supported: Disposition = .all,
         limit: ByteCount?,
+        countLimit: Int?,
         loader: (@Sendable (Key) throws -> Value)?
     ) -> KeyedCache<Key, Value> {
         let entry = state.withLock { state in
@@ -127,6 +138,7 @@ extension PressureController {
                 controller: self,
                 supported: supported,
                 limit: limit,
+                countLimit: countLimit,
                 loader: loader
             )
             state.entries.append(entry)

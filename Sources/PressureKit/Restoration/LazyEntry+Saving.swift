@@ -39,7 +39,7 @@ extension LazyEntry {
     func adopt(_ value: StateManifest.Value, in file: SegmentFile) throws(PressureError) {
         try takeTurn { slot, hadValue in
             let old = hadValue ? unsafe slot.value.move() : nil
-            if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed)) }
+            if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1) }
             adopt(value, in: file, slot)
             // Destroyed with nothing held but the turn.
             withExtendedLifetime(old) {}

@@ -159,7 +159,7 @@ import Testing
             let source = try ServiceSource(Self.watch(path, Data("some 1 2\0".utf8).base64EncodedString()))
             let loop = try EventLoop()
             source.attach(to: loop)
-            let peer = unsafe accept(listener, nil, nil)
+            let peer = accept(listener, nil, nil)
             try #require(peer >= 0)
             var buffer = [UInt8](repeating: 0, count: 64)
             let count = unsafe read(peer, &buffer, buffer.count)
