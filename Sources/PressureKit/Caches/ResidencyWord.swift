@@ -218,7 +218,7 @@ extension ResidencyWord {
         phase == .restoring ? settled(.spilled).describingCopy(isCompressed, isProvisional) : nil
     }
 
-    private func describingCopy(_ isCompressed: Bool, _ isProvisional: Bool) -> ResidencyWord {
+    fileprivate func describingCopy(_ isCompressed: Bool, _ isProvisional: Bool) -> ResidencyWord {
         let bits = (isCompressed ? Self.compressedBit : 0) | (isProvisional ? Self.provisionalBit : 0)
         return clearing(Self.copyBits).setting(Self.cleanBit | bits)
     }
@@ -334,7 +334,7 @@ extension ResidencyWord {
     /// The writer has put the copy of a saved value in place: out of memory, as after an eviction that nobody measures.
     package func adopting(isReloadable: Bool) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).setting(Self.cleanBit)
+        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).describingCopy(false, false)
         return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 }

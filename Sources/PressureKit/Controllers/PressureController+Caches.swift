@@ -88,7 +88,7 @@ extension PressureController {
         try agreed(register(name, supportedDispositions, initialValue: initialValue, loader: nil))
     }
 
-    /// A cache of many values by key that may leave memory in some ways only. As ``keyedCache(_:limit:loader:)``
+    /// A cache of many values by key that may leave memory in some ways only. As ``keyedCache(_:limit:countLimit:loader:)``
     /// otherwise.
     ///
     /// - Throws: ``PressureError`` with `invalidConfiguration`, as ``cache(_:supportedDispositions:loader:)``.
@@ -99,7 +99,13 @@ extension PressureController {
         countLimit: Int? = nil,
         loader: @escaping @Sendable (Key) throws -> Value
     ) throws(PressureError) -> KeyedCache<Key, Value> {
-        let cache = registerKeyed(name, supportedDispositions, limit: limit, countLimit: countLimit, loader: loader)
+        let cache = registerKeyed(
+            name,
+            supportedDispositions,
+            limit: limit,
+            countLimit: countLimit,
+            loader: loader
+        )
         try agree(on: cache.entry)
         return cache
     }

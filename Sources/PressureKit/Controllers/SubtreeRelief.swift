@@ -22,50 +22,42 @@ struct SubtreeRelief {
         root.collectEntries(into: &entries)
         if isHeld { entries = entries.filter { $0.entry.traits.current.isHeld } }
         root.ask()
+        let (engine, moment) = (context.engine, PlanMoment(now: UseClock.tick()))
         let storage = PlanStorage()
         storage.reserve(values: entries.reduce(0) { $0 + $1.entry.valueCount }, caches: entries.count)
-        let moment = PlanMoment(now: UseClock.tick())
-        storage.begin(context.engine.policy, at: moment, goal: goal, compression: .none)
-        let canSpill = context.engine.canSpill
+        storage.begin(engine.policy, at: moment, goal: goal)
+        let canSpill = engine.canSpill
         for (entry, isVisible) in entries {
             entry.list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: 0)
         }
-        report.claimed = ByteCount(bytes: evict(storage, goal: goal, at: moment))
-        report.fill(from: storage.tally, isMemoryBacked: context.engine.isMemoryBacked)
-        report.returned = ByteCount(bytes: before - context.engine.residentBytes())
+        // The storage has as many choices as candidates.
+        let plan = unsafe Planner.plan(
+            UnsafeBufferPointer(rebasing: storage.candidates[..<storage.candidateCount]),
+            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[..<storage.candidateCount]),
+            goal: goal,
+            policy: engine.policy,
+            at: moment
+        )
+        for victim in 0..<storage.beginVictims(plan.count) { evict(victim, storage, &report) }
+        report.fill(from: storage.tally, isMemoryBacked: engine.isMemoryBacked)
+        report.returned = ByteCount(bytes: before - engine.residentBytes())
         report.duration = context.clock.now() - start
         return report
     }
 
-    /// Plans and carries out; the bytes freed.
-    private func evict(_ storage: PlanStorage, goal: Int?, at moment: PlanMoment) -> Int {
-        let count = storage.candidateCount
-        // The storage has at least as many choices as candidates.
-        let plan = unsafe Planner.plan(
-            UnsafeBufferPointer(rebasing: storage.candidates[0..<count]),
-            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[0..<count]),
-            goal: goal,
-            policy: context.engine.policy,
-            at: moment
-        )
-        var freed = 0
-        for victim in 0..<storage.beginVictims(plan.count) {
-            // Within the plan; the storage retains the entries.
-            let place = unsafe storage.place(ofVictim: victim)
-            let entry = unsafe place.entry.takeUnretainedValue()
-            let candidate = unsafe storage.candidates[storage.candidate(ofVictim: victim)]
-            if candidate.way == .spill, unsafe !context.engine.spill(entry, place.slot) {
-                storage.skip(entry, .spillFailed, footprint: candidate.footprint)
-                continue
-            }
-            guard let bytes = unsafe entry.release(place.slot, dropping: candidate.way == .drop) else {
-                storage.skip(entry, .pinned, footprint: candidate.footprint)
-                continue
-            }
-            freed += bytes
-            storage.tally.add(entry, .evicted(candidate.way.disposition)) { $0.bytes += bytes }
+    private func evict(_ victim: Int, _ storage: PlanStorage, _ report: inout EvictionReport) {
+        let place = unsafe storage.place(ofVictim: victim)
+        let candidate = unsafe storage.candidates[storage.candidate(ofVictim: victim)]
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        if candidate.way.needsCopy, unsafe !context.engine.spill(entry, place.slot) {
+            return storage.skip(entry, .spillFailed, footprint: candidate.footprint)
         }
-        return freed
+        guard let bytes = unsafe entry.release(place.slot, dropping: candidate.way == .drop) else {
+            return storage.skip(entry, .pinned, footprint: candidate.footprint)
+        }
+        report.claimed.bytes += bytes
+        storage.tally.add(entry, .evicted(candidate.way.disposition)) { $0.bytes += bytes }
     }
 }
 

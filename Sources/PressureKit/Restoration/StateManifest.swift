@@ -99,8 +99,8 @@ extension StateManifest {
                 writer.write(record.unit)
                 writer.write(record.storedLength)
                 writer.write(record.plainLength)
-                writer.write(record.codec.rawValue)
                 writer.write(record.checksum)
+                writer.write(record.codec.rawValue)
             }
         }
     }
@@ -176,12 +176,12 @@ extension StateManifest {
         let unit = try reader.read(UInt32.self)
         let storedLength = try reader.read(UInt32.self)
         let plainLength = try reader.read(UInt32.self)
-        guard let codec = Codec(rawValue: try reader.read(UInt8.self)) else {
-            throw .damaged("a chunk has no known codec")
-        }
         let checksum = try reader.read(UInt32.self)
         guard storedLength <= SegmentFile.chunkSize, plainLength <= SegmentFile.chunkSize else {
             throw .damaged("a chunk is longer than chunks are")
+        }
+        guard let codec = Codec(rawValue: try reader.read(UInt8.self)) else {
+            throw .damaged("a chunk has no known codec")
         }
         return SpillRecord(
             generation: generation,
@@ -202,7 +202,7 @@ extension StateManifest.Value {
         guard records.count == SegmentFile.chunkCount(forByteCount: count) else { return false }
         return records.enumerated().allSatisfy { index, record in
             record.plainLength == SegmentFile.chunkRange(index, ofByteCount: count).count
-                && 1...SegmentFile.chunkSize ~= Int(record.storedLength)
+                && record.storedLength > 0
                 && UInt64(record.unit) + UInt64(record.extent.count) <= UInt64(units)
         }
     }

@@ -111,7 +111,7 @@ struct StateFrames {
         defer { DecoderPool.shared.giveBack(decoder) }
         return try (0..<copy.chunkCount).map { index in
             guard let record = copy.record(index) else { throw SpillFailure.valueNotPassed }
-            return try file.take(record, from: source, with: encoder, decoder)
+            return try file.take(record, from: source, with: decoder)
         }
     }
 }

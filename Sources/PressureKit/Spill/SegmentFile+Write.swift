@@ -184,22 +184,24 @@ extension SegmentFile {
     func take(
         _ record: SpillRecord,
         from source: SegmentFile,
-        with encoder: ChunkEncoder,
-        _ decoder: ChunkDecoder
+        with decoder: ChunkDecoder
     ) throws(SpillFailure) -> SpillRecord {
-        encoder.use.begin()
-        defer { encoder.use.end() }
         decoder.use.begin()
         defer { decoder.use.end() }
         let payload = unsafe UnsafeRawBufferPointer(try source.payload(of: record, with: decoder))
-        let placed = unsafe try place(
-            ChunkEncoder.Encoded(codec: record.codec, payload: payload, isTried: false),
-            plainLength: Int(record.plainLength)
+        let (extent, generation) = try take(payload.count, frames: 1)
+        let placed = SpillRecord(
+            generation: generation,
+            unit: extent.start,
+            storedLength: record.storedLength,
+            plainLength: record.plainLength,
+            codec: record.codec,
+            checksum: record.checksum
         )
         do throws(SpillFailure) {
             try unsafe writePayload(payload, at: placed.offset)
         } catch {
-            state.withLock { $0.allocator.free(placed.extent) }
+            state.withLock { $0.allocator.free(extent) }
             throw error
         }
         finish(placed)

@@ -269,7 +269,8 @@ import Testing
     @Test(arguments: 0..<6)
     func valuesSurviveEverything(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: 5000 + seed)
-        let manager = try makeManager(fileSystem: InMemoryFileSystem())
+        // What appears is restored ahead, at some moment: here every moment counts.
+        let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.restoresAhead = false }
         let controllers = [manager.root] + (1..<8).map { PressureController("\($0)") }
         let caches = controllers.enumerated().map { number, controller in
             controller.cache("x", initialValue: makeBytes(2000, seed: UInt64(number)))
