@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -230,6 +231,66 @@ int pk_kind_of_path(const char *path) {
 }
 
 int pk_fork(void) { return fork(); }
+
+int pk_open_named(const char *path, bool create) {
+    return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+}
+
+static int pause_pipe[2] = {-1, -1};
+static struct sigaction pause_before, resume_before;
+
+static void write_pause(int number) {
+    int saved = errno;
+    ssize_t written = number == SIGTSTP ? write(pause_pipe[1], "pause\n", 6) : write(pause_pipe[1], "resume\n", 7);
+    (void)written;  // A full pipe has hundreds of them unread.
+    errno = saved;
+}
+
+int pk_catch_pauses(int *reader, int *writer) {
+    int ends[2];
+    if (pause_pipe[0] >= 0) {
+        errno = EBUSY;
+        return -1;
+    }
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    // The handler must not wait; the reader does.
+    if (fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return -1;
+    }
+    pause_pipe[0] = *reader = ends[0];
+    pause_pipe[1] = *writer = ends[1];
+    struct sigaction action = {.sa_handler = write_pause, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTSTP, &action, &pause_before);
+    sigaction(SIGCONT, &action, &resume_before);
+    return 0;
+}
+
+void pk_release_pauses(void) {
+    if (pause_pipe[0] < 0) return;
+    sigaction(SIGTSTP, &pause_before, NULL);
+    sigaction(SIGCONT, &resume_before, NULL);
+    int ends[2] = {pause_pipe[0], pause_pipe[1]};
+    pause_pipe[0] = pause_pipe[1] = -1;
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int pk_open_fifo(const char *path) {
+    struct stat information;
+    if (mkfifo(path, 0600) != 0 && errno != EEXIST) return -1;
+    int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0) return -1;
+    if (fstat(descriptor, &information) != 0 || !S_ISFIFO(information.st_mode) ||
+        information.st_uid != geteuid() || (information.st_mode & 077) != 0) {
+        close(descriptor);
+        errno = EEXIST;
+        return -1;
+    }
+    return descriptor;
+}
 
 static _Thread_local bool exempt;
 

@@ -102,7 +102,7 @@ extension FaultyFileSystem: FileSystem {
     package var effectiveUser: UInt32 { base.effectiveUser }
 
     /// Counts a call that only an error can strike.
-    private func fail(_ operation: Operation) throws(Errno) {
+    func fail(_ operation: Operation) throws(Errno) {
         if case .error(let number) = strike(operation)?.fault { throw Errno(rawValue: number) }
     }
 

@@ -26,6 +26,14 @@ public final class FaultyFileSystem: Sendable {
         case freeSpace
         /// Asking for the size of a file, or about a directory.
         case inspect
+        /// Making a directory.
+        case makeDirectory
+        /// Taking a lock.
+        case lock
+        /// Giving a file another name.
+        case rename
+        /// Waiting for a file or a directory to be on the device.
+        case synchronize
     }
 
     /// What goes wrong.

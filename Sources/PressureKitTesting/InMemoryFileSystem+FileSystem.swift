@@ -15,13 +15,16 @@ extension InMemoryFileSystem: FileSystem {
         try state.withLock { state throws(Errno) in
             let directory = path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
             guard state.directories[directory]?.isDirectory == true else { throw .noSuchFileOrDirectory }
-            guard !state.files.values.contains(where: { $0.name == path }) else { throw .fileExists }
+            guard state.closed[path] == nil, !state.files.values.contains(where: { $0.name == path }) else {
+                throw .fileExists
+            }
             return state.open(SparseFile(name: path))
         }
     }
 
     package func unlink(_ path: String) throws(Errno) {
         try state.withLock { state throws(Errno) in
+            if state.closed.removeValue(forKey: path) != nil { return }
             guard let found = state.files.first(where: { $0.value.name == path }) else {
                 throw .noSuchFileOrDirectory
             }
@@ -29,7 +32,7 @@ extension InMemoryFileSystem: FileSystem {
         }
     }
 
-    package func close(_ descriptor: CInt) { state.withLock { _ = $0.files.removeValue(forKey: descriptor) } }
+    package func close(_ descriptor: CInt) { state.withLock { $0.close(descriptor) } }
 
     package func read(
         _ descriptor: CInt,

@@ -14,6 +14,10 @@ public final class InMemoryFileSystem: Sendable {
         var directories: [String: DirectoryFacts]
         var files: [CInt: SparseFile] = [:]
         var nextDescriptor: CInt = 1000
+        /// Files with names that nobody has open.
+        var closed: [String: SparseFile] = [:]
+        /// Who holds the lock of a file, by its name.
+        var locks: [String: CInt] = [:]
 
         var usedBytes: Int { files.values.reduce(0) { $0 + $1.usedBytes } }
     }

@@ -4,6 +4,8 @@ struct SparseFile: Sendable {
 
     /// The name it has, if any.
     var name: String?
+    /// The name of the file that this is another description of.
+    var origin: String?
     /// Bytes to its end, holes included.
     private(set) var size = 0
     private var pages: [Int: [UInt8]] = [:]

@@ -148,6 +148,20 @@ int pk_fork(void);
 /// `write(2)`, again after EINTR.
 int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count);
 
+/// `open(2)` with O_RDWR | O_CLOEXEC | O_NOFOLLOW, and with O_CREAT, mode 0600, if `create`. `open` is variadic.
+int pk_open_named(const char *path, bool create);
+
+/// Catches SIGTSTP and SIGCONT: from then on each writes a line, `pause` or `resume`, to a pipe, whose two ends are
+/// given back. Once at a time (EBUSY). A handler may do little but write(2).
+int pk_catch_pauses(int *reader, int *writer);
+
+/// Gives both signals back to whom they were before, and closes the pipe.
+void pk_release_pauses(void);
+
+/// Makes a FIFO of mode 0600 unless there is one, and opens it for reading and writing; EEXIST when the name is taken by
+/// anything but a FIFO of this user's, used by nobody else.
+int pk_open_fifo(const char *path);
+
 /// Marks the calling thread, for good, as one that never waits for memory to be freed. Swift has no thread-locals.
 void pk_exempt_thread(void);
 

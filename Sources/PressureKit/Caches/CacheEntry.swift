@@ -96,6 +96,9 @@ package class CacheEntry: @unchecked Sendable {
     /// The bytes of values in memory. Allocates nothing.
     var residentByteCount: Int { preconditionFailure("a subclass answers this") }
 
+    /// How many values there are, in memory or not.
+    var valueCount: Int { 1 }
+
     /// How many accesses and leases hold values.
     package var pins: Int { preconditionFailure("a subclass answers this") }
 
@@ -135,6 +138,18 @@ package class CacheEntry: @unchecked Sendable {
 
     /// Loads or restores the value if it is not in memory. Blocks.
     func bringBack() throws { preconditionFailure("a subclass answers this") }
+
+    /// Which value the cache has.
+    var variant: CacheVariant { .full }
+
+    /// Loads the full value and puts it in place of the lighter one, if that is what there is. Blocks.
+    func bringFullBack() throws {}
+
+    /// What a saved state says of the cache, with its values written to `writer`; `nil` when there are none. Blocks.
+    func save(to writer: StateFrames) throws -> StateManifest.Cache? { nil }
+
+    /// Puts what was saved in place of what there is; whether that was possible.
+    func adopt(_ saved: SavedCache) -> Bool { false }
 
     /// A value has left memory without a copy, or could not be made. A cache with many forgets its key.
     func didDrop(_ slot: UnsafeMutableRawPointer) {}

@@ -1,14 +1,15 @@
 import Synchronization
 
-/// Keeping to the limit of bytes in memory.
+/// Keeping to the limits of bytes and values in memory.
 extension KeyedEntry {
     /// Evicts, by SIEVE, until the cache keeps to its limit or nothing more may leave. On the thread of whoever brought
     /// the value that was too much: who fills the cache makes the room. May block on the disk.
     func enforceLimit() {
-        guard let limit else { return }
+        defer { keepBudgets() }
+        guard limit != nil || countLimit != nil else { return }
         /// Shards in a row that gave nothing: after two rounds over all of them every value has been passed over once.
         var fruitless = 0
-        while residentBytes.load(ordering: .relaxed) > limit, fruitless < 2 * KeyedShards<Key, Value>.count {
+        while isAboveLimit, fruitless < 2 * KeyedShards<Key, Value>.count {
             let turn = nextShard.wrappingAdd(1, ordering: .relaxed).newValue
             let number = turn & (KeyedShards<Key, Value>.count - 1)
             let victim = unsafe shards[number].pointee.withLock { $0.nextVictim() }

@@ -12,8 +12,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     let loader: (@Sendable (Key) throws -> Value)?
     /// The bytes of values in memory that the cache keeps to.
     let limit: Int?
+    /// The number of values in memory that the cache keeps to.
+    let countLimit: Int?
     /// The bytes of the values in memory.
     let residentBytes = Atomic<Int>(0)
+    /// How many values are in memory.
+    let residentCount = Atomic<Int>(0)
     /// Which shard gives up a value next.
     let nextShard = Atomic<Int>(0)
 
@@ -22,10 +26,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         controller: PressureController?,
         supported: Disposition = .all,
         limit: ByteCount?,
+        countLimit: Int? = nil,
         loader: (@Sendable (Key) throws -> Value)?
     ) {
         self.loader = loader
         self.limit = limit?.bytes
+        self.countLimit = countLimit
         super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
     }
 
@@ -79,8 +85,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             from: { self.find(key, begins: $0) },
             loader: loader(for: key)
         )
-        if let limit, residentBytes.load(ordering: .relaxed) > limit {
+        if isAboveLimit {
             try? await BlockingPool.shared.run { self.enforceLimit() }
+        } else {
+            await keepBudgets()
         }
         return slot
     }
@@ -131,9 +139,27 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         }
     }
 
-    override func noteArrival(_ bytes: Int) { residentBytes.wrappingAdd(bytes, ordering: .relaxed) }
+    override func noteArrival(_ bytes: Int, values: Int) {
+        residentBytes.wrappingAdd(bytes, ordering: .relaxed)
+        if values != 0 { residentCount.wrappingAdd(values, ordering: .relaxed) }
+    }
+
+    /// Whether there is more in memory than the cache keeps to.
+    var isAboveLimit: Bool {
+        if let limit, residentBytes.load(ordering: .relaxed) > limit { return true }
+        if let countLimit, residentCount.load(ordering: .relaxed) > countLimit { return true }
+        return false
+    }
 
     // MARK: What the engine and the manager ask
+
+    override func save(to writer: StateFrames) throws -> StateManifest.Cache? {
+        try savedValues(to: writer).map { StateManifest.Cache(name: name, type: typeName, values: $0) }
+    }
+
+    override func adopt(_ saved: SavedCache) -> Bool {
+        saved.cache.type == typeName && adopt(saved.cache.values, in: saved.file)
+    }
 
     override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
         for index in 0..<KeyedShards<Key, Value>.count {
@@ -161,6 +187,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var footprint: Int { residentBytes.load(ordering: .relaxed) }
 
     override var residentByteCount: Int { footprint }
+
+    override var valueCount: Int { count }
 
     override var pins: Int { words.reduce(0) { $0 + $1.pins } }
 

@@ -7,7 +7,10 @@ extension LazyEntry {
     /// Replaces the value, or with `nil` takes it away, with its copy.
     func replace(with value: consuming Value?) throws(PressureError) {
         try beginWriting()
-        defer { endWriting() }
+        defer {
+            endWriting()
+            keepBudgets()
+        }
         while true {
             let slot = slot
             if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
@@ -31,7 +34,10 @@ extension LazyEntry {
                 release(slot)
                 throw error
             }
-            defer { endWriting() }
+            defer {
+                endWriting()
+                keepBudgets()
+            }
             guard unsafe slot.base == self.slot.base else {
                 release(slot)
                 continue
@@ -96,5 +102,71 @@ extension LazyEntry {
     private func endWriting() {
         writer.store(0, ordering: .releasing)
         ParkingLot.unpark(writerAddress)
+    }
+}
+
+// MARK: - Alternates
+
+extension LazyEntry {
+    /// Loads the full value while readers have the lighter one, and puts it in that one's place. A lighter value out of
+    /// memory is only discarded: the next access loads the full one. Blocks.
+    ///
+    /// - Throws: what the loader throws, or `recursiveAccess`.
+    func exchangeAlternate() throws {
+        let old = slot
+        let word = unsafe old.header.pointee.state
+        guard let loader, word.isReloadable, variant == .alternate else { return }
+        let value = word.isResident ? try loader() : nil
+        let isLighter = traits.alternate.load()?.takeMade() ?? false
+        try beginWriting()
+        defer { endWriting() }
+        // Changed, replaced, or memory is short again: what there is now is right.
+        guard unsafe slot.base == old.base, !isLighter, variant == .alternate else { return }
+        guard unsafe old.header.pointee.state.isReloadable else { return }
+        guard let value else { return discard(old) }
+        let fresh = spareSlot()
+        fill(fresh, with: value)
+        unsafe current.store(fresh.base, ordering: .releasing)
+        let step = retire(old)
+        finishMutation(fresh, hasValue: true, isReloadable: true)
+        unsafe wake(old.base, after: step.before)
+        if step.after.isAbandoned { unsafe recycle(old.base) }
+    }
+
+    private func discard(_ slot: Slot<Value>) {
+        // If somebody is at work on it, it is left to them.
+        guard let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) else { return }
+        replace(in: slot, hadValue: step.before.isResident, with: nil)
+    }
+}
+
+// MARK: - Saved values
+
+extension LazyEntry {
+    /// Calls `body` with a slot that readers find and that is this thread's to fill, and whether it has a value. One in
+    /// use is replaced.
+    ///
+    /// - Throws: `recursiveAccess`.
+    func takeTurn(_ body: (Slot<Value>, _ hadValue: Bool) -> Void) throws(PressureError) {
+        try beginWriting()
+        defer { endWriting() }
+        while true {
+            let slot = slot
+            if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
+                return body(slot, step.before.isResident)
+            }
+            switch unsafe slot.header.pointee.state.phase {
+            case .resident, .loading, .restoring:
+                let fresh = spareSlot()
+                fill(fresh, with: nil)
+                unsafe current.store(fresh.base, ordering: .releasing)
+                let step = retire(slot)
+                body(fresh, false)
+                unsafe wake(slot.base, after: step.before)
+                if step.after.isAbandoned { unsafe recycle(slot.base) }
+                return
+            case .unloaded, .mutating, .releasing, .spilled, .retired: sched_yield()
+            }
+        }
     }
 }

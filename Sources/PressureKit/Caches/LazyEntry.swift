@@ -37,6 +37,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         // The slot is unloaded and has no loader, so nobody is at work on it.
         fill(slot, with: value)
         finishMutation(slot, hasValue: true)
+        keepBudgets()
     }
 
     /// The slot that readers find now.
@@ -57,11 +58,17 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     }
 
     @usableFromInline
-    func acquireSlowly() throws -> Slot<Value> { try acquire(from: find, loader: loader) }
+    func acquireSlowly() throws -> Slot<Value> {
+        let slot = try acquire(from: find, loader: loader)
+        keepBudgets()
+        return slot
+    }
 
     /// Pins the value without ever blocking the calling thread.
     func acquire() async throws -> Slot<Value> {
-        try await acquireSuspending(from: { self.find(begins: $0) }, loader: loader)
+        let slot = try await acquireSuspending(from: { self.find(begins: $0) }, loader: loader)
+        await keepBudgets()
+        return slot
     }
 
     private func find(begins: Bool) -> (slot: Slot<Value>, turn: Turn?) {
@@ -90,6 +97,19 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     }
 
     // MARK: What the engine and the manager ask
+
+    override func save(to writer: StateFrames) throws -> StateManifest.Cache? {
+        try saved(to: writer).map { StateManifest.Cache(name: name, type: typeName, values: [$0]) }
+    }
+
+    override func adopt(_ saved: SavedCache) -> Bool {
+        guard saved.cache.type == typeName, let value = saved.cache.values.first, value.key == nil else { return false }
+        return (try? adopt(value, in: saved.file)) != nil
+    }
+
+    override var variant: CacheVariant { unsafe slot.header.pointee.loadedVariant }
+
+    override func bringFullBack() throws { try exchangeAlternate() }
 
     override func bringBack() throws { release(try acquire()) }
 

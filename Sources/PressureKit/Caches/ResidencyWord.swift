@@ -218,7 +218,7 @@ extension ResidencyWord {
         phase == .restoring ? settled(.spilled).describingCopy(isCompressed, isProvisional) : nil
     }
 
-    private func describingCopy(_ isCompressed: Bool, _ isProvisional: Bool) -> ResidencyWord {
+    fileprivate func describingCopy(_ isCompressed: Bool, _ isProvisional: Bool) -> ResidencyWord {
         let bits = (isCompressed ? Self.compressedBit : 0) | (isProvisional ? Self.provisionalBit : 0)
         return clearing(Self.copyBits).setting(Self.cleanBit | bits)
     }
@@ -257,11 +257,16 @@ extension ResidencyWord {
     }
 
     /// The writer is done; what was copied before is out of date.
-    package func finishingMutation(hasValue: Bool, stamp: UInt32) -> ResidencyWord? {
+    package func finishingMutation(
+        hasValue: Bool,
+        stamp: UInt32,
+        isReloadable: Bool = false
+    ) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        // What was evicted was another value, and what there is now no loader makes.
-        return settled(hasValue ? .resident : .unloaded, stamp: stamp)
+        // What was evicted was another value, and what there is now no loader makes, unless the writer says so.
+        let word = settled(hasValue ? .resident : .unloaded, stamp: stamp)
             .clearing(Self.copyBits | Self.evictedBit | Self.reloadableBit)
+        return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 
     /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
@@ -320,5 +325,16 @@ extension ResidencyWord {
     package func spared(hits: UInt8) -> ResidencyWord {
         let word = phase == .resident ? clearing(Self.evictedBit) : self
         return ResidencyWord(rawValue: word.rawValue & ~Self.hitMask | UInt64(min(hits, Self.mostHits)) << 29)
+    }
+}
+
+// MARK: - Saved values
+
+extension ResidencyWord {
+    /// The writer has put the copy of a saved value in place: out of memory, as after an eviction that nobody measures.
+    package func adopting(isReloadable: Bool) -> ResidencyWord? {
+        guard phase == .mutating else { return nil }
+        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).describingCopy(false, false)
+        return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 }

@@ -18,6 +18,9 @@ package struct SlotHeader: ~Copyable {
     /// The ``UseClock`` reading when the value came into memory.
     let arrival = Atomic<UInt32>(0)
 
+    /// The raw value of the ``CacheVariant`` that was loaded last.
+    let variant = Atomic<UInt8>(0)
+
     /// The bytes that releasing the value gives back.
     let footprint = Atomic<Int>(0)
 

@@ -13,11 +13,12 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         guard let value else { return clear(slot) }
         describe(value, in: slot)
         unsafe slot.value.initialize(to: value)
-        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed), values: 1)
     }
 
     /// Notes the size of a new value and makes room for its copy, so that spilling it will allocate nothing.
     func describe(_ value: borrowing Value, in slot: Slot<Value>) {
+        unsafe slot.header.pointee.variant.store(CacheVariant.full.rawValue, ordering: .relaxed)
         unsafe slot.header.pointee.footprint.store(value.footprint, ordering: .relaxed)
         let plainByteCount = value.spillByteCount
         unsafe slot.header.pointee.plainByteCount.store(plainByteCount, ordering: .relaxed)
@@ -33,7 +34,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         defer {
             // Also when the body throws: it may have changed the value before.
             unsafe describe(slot.value.pointee, in: slot)
-            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed) - before)
+            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed) - before, values: 0)
             unsafe slot.header.pointee.maker.store(0, ordering: .relaxed)
             finishMutation(slot, hasValue: true)
         }
@@ -45,10 +46,10 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         // Destroyed when this returns, with nothing held: its destruction may run code of the app.
         let old = hadValue ? unsafe slot.value.move() : nil
         defer { withExtendedLifetime(old) {} }
-        if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed)) }
+        if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1) }
         if let value {
             describe(value, in: slot)
-            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed))
+            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed), values: 1)
             unsafe slot.value.initialize(to: value)
             finishMutation(slot, hasValue: true)
         } else {
@@ -58,10 +59,10 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     }
 
     /// Ends a change: the slot is read again.
-    func finishMutation(_ slot: Slot<Value>, hasValue: Bool) {
+    func finishMutation(_ slot: Slot<Value>, hasValue: Bool, isReloadable: Bool = false) {
         guard
             let step = unsafe slot.header.pointee.apply({
-                $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick())
+                $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick(), isReloadable: isReloadable)
             })
         else { preconditionFailure("finished a change that was not begun") }
         unsafe didArrive(in: slot.base, step.after)
@@ -80,7 +81,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     func empty(_ slot: Slot<Value>) {
         if unsafe slot.header.pointee.state.holdsValue {
             unsafe slot.value.deinitialize(count: 1)
-            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed))
+            noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1)
         }
         clear(slot)
         unsafe slot.header.pointee.word.store(ResidencyWord.retired.rawValue, ordering: .releasing)
@@ -92,8 +93,8 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         if slot.unpin() { unsafe recycle(slot.base) }
     }
 
-    /// Bytes of values have come into memory, or with a negative number left. A cache with a limit counts them.
-    func noteArrival(_ bytes: Int) {}
+    /// Bytes and values have come into memory, or with negative numbers left. A cache with a limit counts them.
+    func noteArrival(_ bytes: Int, values: Int) {}
 
     // MARK: What the engine asks
 
@@ -107,7 +108,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     override func destroyValue(in slot: UnsafeMutableRawPointer, settle: () -> Void) {
         // `releasing`: the value is ours alone.
         let value = unsafe Slot<Value>(base: slot).value.move()
-        noteArrival(unsafe -header(slot).pointee.footprint.load(ordering: .relaxed))
+        noteArrival(unsafe -header(slot).pointee.footprint.load(ordering: .relaxed), values: -1)
         settle()
         _ = consume value
     }

@@ -10,6 +10,10 @@ struct CacheTraits: ~Copyable, Sendable {
     private let terms: Atomic<UInt16>
     /// Asked of a failure before the controller is.
     let failureHandler = Lock<(@Sendable (ResourceFailure) -> Bool)?>(nil)
+    /// What is loaded instead while memory is short.
+    let alternate = AtomicLazyReference<Alternate>()
+    /// The bytes in memory when budgets last counted them.
+    let counted = Atomic<Int>(0)
     /// Whether a saved state includes it.
     let isRestorable = Atomic<Bool>(true)
 

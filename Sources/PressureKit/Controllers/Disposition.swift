@@ -57,4 +57,16 @@ extension PressureError {
             path: path
         )
     }
+
+    /// A controller and a manager have nothing in common.
+    static func noDisposition(_ path: String, controller: Disposition, manager: Disposition) -> PressureError {
+        PressureError(
+            code: .invalidConfiguration,
+            message: """
+                Nothing may become of the caches of "\(path)" when memory is short: the controller supports \
+                \(controller), the manager \(manager). Add a disposition to one of them.
+                """,
+            path: path
+        )
+    }
 }

@@ -83,17 +83,21 @@ final class Listener: Sendable {
             relief.withLock { $0.patience.spend(now - last) }
             last = now
             if isDone != nil { return }
-            if relief.withLock({ $0.patience.left }) <= .zero { return giveUp() }
+            let patience = relief.withLock(\.patience)
+            if patience.left <= .zero || tools.board.isInHook(for: patience.limit) {
+                giveUp(patience)
+                if patience.left <= .zero { return }
+            }
         }
     }
 
     private static let slice = Duration.milliseconds(10)
 
     /// Has another thread take over if one hook has used up most of the time.
-    private func giveUp() {
-        let waited = relief.withLock { $0.patience.waited }
-        guard let (call, next) = tools.board.depose(inHookFor: waited / 2) else { return }
-        let unheard = UnheardListener(path: call.controller?.path ?? "", hook: call.hook, waited: waited)
+    private func giveUp(_ patience: ListenerPatience) {
+        guard let (call, next) = tools.board.depose(inHookFor: patience.limit / 2) else { return }
+        let duration = clock.now() - call.since
+        let unheard = UnheardListener(path: call.controller?.path ?? "", hook: call.hook, duration: duration)
         relief.withLock { $0.unheard.append(unheard) }
         // No answer is no veto, also if there was one to an earlier relief.
         call.controller?.forgetAnswers()

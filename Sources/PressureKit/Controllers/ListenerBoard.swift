@@ -48,6 +48,11 @@ final class ListenerBoard: Sendable {
         }
     }
 
+    /// Whether the thread in charge has been in one hook for `time` or longer.
+    func isInHook(for time: Duration) -> Bool {
+        state.withLock { state in state.call.map { clock.now() - $0.since >= time } ?? false }
+    }
+
     /// Takes charge away from the thread that has been in one hook for `time` or longer: the hook, and the number of
     /// the thread that is to take over. `nil` when it is in none, or has not been for so long.
     func depose(inHookFor time: Duration) -> (call: Call, next: Int)? {

@@ -10,7 +10,8 @@ struct ListenerPatience: Hashable, Sendable {
     static let critical = Duration.milliseconds(500)
 
     private var spent = Duration.zero
-    private var limit = warning
+    /// For all hooks together, and for a single one, whether or not the relief had other things to do meanwhile.
+    private(set) var limit = warning
 
     /// A relief is as urgent as the most urgent of its causes.
     mutating func hurry(for level: PressureLevel) {
@@ -22,7 +23,4 @@ struct ListenerPatience: Hashable, Sendable {
 
     /// What is left; zero or less: do not wait.
     var left: Duration { limit - spent }
-
-    /// How long was waited.
-    var waited: Duration { spent }
 }

@@ -35,6 +35,7 @@ extension PressureController {
     ///   - name: what the cache is called in paths and reports.
     ///   - limit: the bytes of values in memory that the cache keeps to on its own, without any pressure; `nil` for no
     ///     limit.
+    ///   - countLimit: the number of values in memory, likewise.
     ///   - loader: runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
     ///     held.
     ///
@@ -42,9 +43,10 @@ extension PressureController {
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
         limit: ByteCount? = nil,
+        countLimit: Int? = nil,
         loader: @escaping @Sendable (Key) throws -> Value
     ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, loader: loader)
+        registerKeyed(name, limit: limit, countLimit: countLimit, loader: loader)
     }
 
     /// A cache of many values by key that cannot be made again: they are set, and never dropped.
@@ -53,29 +55,103 @@ extension PressureController {
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
         limit: ByteCount? = nil,
+        countLimit: Int? = nil,
         key: Key.Type,
         value: Value.Type
     ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, loader: nil)
+        registerKeyed(name, limit: limit, countLimit: countLimit, loader: nil)
+    }
+
+    // MARK: With dispositions of their own
+
+    /// A cache with a loader whose value may leave memory in some ways only. As ``cache(_:loader:)`` otherwise.
+    ///
+    /// - Throws: ``PressureError`` with `invalidConfiguration`, which names the sets of the cache, this controller and the
+    ///   manager, when they have nothing in common. No cache is registered then.
+    public func cache<Value: Spillable>(
+        _ name: String,
+        supportedDispositions: Disposition,
+        loader: @escaping @Sendable () throws -> Value
+    ) throws(PressureError) -> LazyCache<Value> {
+        try agreed(register(name, supportedDispositions, initialValue: nil, loader: loader))
+    }
+
+    /// A cache of a value that cannot be made again, which may leave memory in some ways only. As
+    /// ``cache(_:initialValue:)`` otherwise.
+    ///
+    /// - Throws: ``PressureError`` with `invalidConfiguration`, as its twin with a loader. No cache is registered then.
+    public func cache<Value: Spillable>(
+        _ name: String,
+        supportedDispositions: Disposition,
+        initialValue: consuming Value
+    ) throws(PressureError) -> LazyCache<Value> {
+        try agreed(register(name, supportedDispositions, initialValue: initialValue, loader: nil))
+    }
+
+    /// A cache of many values by key that may leave memory in some ways only. As ``keyedCache(_:limit:countLimit:loader:)``
+    /// otherwise.
+    ///
+    /// - Throws: ``PressureError`` with `invalidConfiguration`, as ``cache(_:supportedDispositions:loader:)``.
+    public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
+        _ name: String,
+        supportedDispositions: Disposition,
+        limit: ByteCount? = nil,
+        countLimit: Int? = nil,
+        loader: @escaping @Sendable (Key) throws -> Value
+    ) throws(PressureError) -> KeyedCache<Key, Value> {
+        let cache = registerKeyed(
+            name,
+            supportedDispositions,
+            limit: limit,
+            countLimit: countLimit,
+            loader: loader
+        )
+        try agree(on: cache.entry)
+        return cache
+    }
+
+    private func agreed<Value>(_ cache: LazyCache<Value>) throws(PressureError) -> LazyCache<Value> {
+        try agree(on: cache.entry)
+        return cache
+    }
+
+    private func agree(on entry: CacheEntry) throws(PressureError) {
+        do throws(PressureError) {
+            try agree(on: entry, manager: context?.scene.dispositions)
+        } catch {
+            remove(entry)
+            throw error
+        }
     }
 
     private func registerKeyed<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
+        _ supported: Disposition = .all,
         limit: ByteCount?,
+        countLimit: Int?,
         loader: (@Sendable (Key) throws -> Value)?
     ) -> KeyedCache<Key, Value> {
         let entry = state.withLock { state in
             let name = Self.take(name, from: &state.names)
-            let entry = KeyedEntry<Key, Value>(name: name, controller: self, limit: limit, loader: loader)
+            let entry = KeyedEntry<Key, Value>(
+                name: name,
+                controller: self,
+                supported: supported,
+                limit: limit,
+                countLimit: countLimit,
+                loader: loader
+            )
             state.entries.append(entry)
             return entry
         }
-        context?.adopt(entry)
+        join(entry)
+        claimSaved(entry)
         return KeyedCache(entry: entry)
     }
 
     private func register<Value: Spillable>(
         _ name: String,
+        _ supported: Disposition = .all,
         initialValue: consuming Value?,
         loader: (@Sendable () throws -> Value)?
     ) -> LazyCache<Value> {
@@ -83,15 +159,29 @@ extension PressureController {
             let entry = LazyEntry<Value>(
                 name: Self.take(name, from: &state.names),
                 controller: self,
+                supported: supported,
                 loader: loader
             )
             state.entries.append(entry)
             return entry
         }
-        context?.adopt(entry)
+        join(entry)
         // Outside the lock: a value may run code of the app when it is asked for its size.
+        if claimSaved(entry) { return LazyCache(entry: entry) }
         if let initialValue { entry.initialize(with: initialValue) }
         return LazyCache(entry: entry)
+    }
+
+    /// Has the manager, if there is one, make room for a new cache, and agrees with it on what may become of its values:
+    /// that they stay, if the three sets have nothing in common. Who restricts a cache's own set is told so instead.
+    private func join(_ entry: CacheEntry) {
+        let context = context
+        do throws(PressureError) {
+            try agree(on: entry, manager: context?.scene.dispositions)
+        } catch {
+            entry.traits.agree(on: .keep)
+        }
+        context?.adopt(entry)
     }
 
     /// The name, or with a number behind it if it is taken; taken from now on.

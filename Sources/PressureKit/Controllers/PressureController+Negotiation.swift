@@ -81,9 +81,11 @@ extension PressureController {
     /// The same for all caches of this controller and those below it, before it joins a manager's tree. Nothing has
     /// changed if it throws, but for sets that were agreed on anew.
     func agreeBelow(manager: Disposition) throws(PressureError) {
-        let (entries, children, presented) = state.withLock { ($0.entries, $0.children, $0.presented) }
+        guard !supportedDispositions.intersection(manager).isEmpty else {
+            throw .noDisposition(path, controller: supportedDispositions, manager: manager)
+        }
+        let (entries, below) = state.withLock { ($0.entries, $0.below) }
         for entry in entries { try agree(on: entry, manager: manager) }
-        for child in children { try child.agreeBelow(manager: manager) }
-        if let presented { try presented.agreeBelow(manager: manager) }
+        for controller in below { try controller.agreeBelow(manager: manager) }
     }
 }

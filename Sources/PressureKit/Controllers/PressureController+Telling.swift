@@ -63,7 +63,9 @@ extension PressureController {
 
     private func tellLevel(by caller: HookCaller) -> Bool {
         guard let scene = context?.scene, !scene.isSuspended, let cause = scene.newestCause else { return true }
-        return tellLevel(cause, by: caller)
+        guard tellLevel(cause, by: caller) else { return false }
+        if cause.levelAfter < cause.levelBefore { bringFullBack(at: cause.levelAfter) }
+        return true
     }
 }
 
@@ -78,6 +80,7 @@ extension Bool {
 extension PressureController {
     /// Tells of one value that leaves: on the listener's thread when a relief takes it, else on the calling one.
     func tell(_ hook: EvictionHook, _ resource: PressureResource) {
+        resource.entry.noteForBudgets()
         guard let delegate else { return }
         if let listener = context?.listener, listener.isOnReliefThread {
             listener.post(.eviction(hook, resource, self))

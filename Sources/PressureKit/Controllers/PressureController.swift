@@ -35,6 +35,15 @@ public final class PressureController: Sendable {
         var toldRound: UInt64 = 0
         /// Whether the delegate was told that a relief may take something.
         var takesPart = false
+        /// The most bytes of this subtree in memory.
+        var budget: ByteCount?
+        /// How many bytes may come before they are counted again.
+        var budgetSlack = 0
+        var isKeepingBudget = false
+        /// Whether a saved state includes this controller.
+        var isRestorable = true
+        /// What was saved of caches that have not been registered yet, by name.
+        var saved: [String: SavedCache] = [:]
         /// Whether the delegate is still in a hook that a relief gave up.
         var isLate = false
         /// Set at a manager's root only.

@@ -58,6 +58,15 @@ public protocol PressureControllerDelegate: PressureResponder {
     /// A cache's value was read back from its copy.
     func resourceDidRestore(_ resource: PressureResource)
 
+    /// The state of the process is being saved: encode what says where this controller was.
+    func encodeRestorableState(into coder: inout StateCoder)
+
+    /// A saved state is being restored, and every controller that is there again exists: decode what was encoded.
+    func decodeRestorableState(from coder: StateCoder)
+
+    /// All controllers have decoded.
+    func didFinishRestoringState()
+
     /// How short memory is has changed. Told while the controller is visible; what changed while it was hidden is told
     /// once, as it is then, before `willAppear`.
     func levelDidChange(_ cause: PressureCause)
@@ -102,6 +111,15 @@ extension PressureControllerDelegate {
 
     /// Does nothing.
     public func evictionDidEnd(_ report: EvictionReport) {}
+
+    /// Encodes nothing.
+    public func encodeRestorableState(into coder: inout StateCoder) {}
+
+    /// Does nothing.
+    public func decodeRestorableState(from coder: StateCoder) {}
+
+    /// Does nothing.
+    public func didFinishRestoringState() {}
 
     /// Does nothing.
     public func levelDidChange(_ cause: PressureCause) {}

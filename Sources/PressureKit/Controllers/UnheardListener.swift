@@ -4,6 +4,6 @@ public struct UnheardListener: Sendable, Hashable {
     public let path: String
     /// The hook that had not returned, as it is spelled in Swift, such as `"shouldEvict"`.
     public let hook: String
-    /// How long the relief had waited for hooks by then.
-    public let waited: Duration
+    /// How long it had been in it by then.
+    public let duration: Duration
 }

@@ -27,6 +27,8 @@ public final class PressureManager: Sendable {
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
     let visibleBefore = Lock<[WeakEntry]>([])
+    /// What is known of saving and restoring state.
+    let restoration = RestorationState()
     private let isShutDown = Atomic<Bool>(false)
 
     /// Creates a manager. Blocks briefly on the file system.

@@ -14,6 +14,16 @@ public protocol PressureManagerDelegate: PressureResponder {
 
     /// The app asked to come to the foreground; what was visible is about to be restored.
     func managerWillEnterForeground()
+
+    /// Whether a state is to be saved now. On the thread that asked.
+    func shouldSaveState() -> Bool
+
+    /// Whether a saved state is to be restored. On a thread of the library's own.
+    ///
+    /// - Parameters:
+    ///   - saved: the version of the app that saved it.
+    ///   - version: the one that would restore it.
+    func shouldRestoreState(savedBy saved: String, version: String) -> Bool
 }
 
 extension PressureManagerDelegate {
@@ -28,4 +38,12 @@ extension PressureManagerDelegate {
 
     /// Does nothing.
     public func managerWillEnterForeground() {}
+}
+
+extension PressureManagerDelegate {
+    /// Always.
+    public func shouldSaveState() -> Bool { true }
+
+    /// If it is of this version.
+    public func shouldRestoreState(savedBy saved: String, version: String) -> Bool { saved == version }
 }

@@ -48,3 +48,31 @@ extension SegmentFile {
         }
     }
 }
+
+// MARK: - Saved states
+
+extension SegmentFile {
+    /// Reads a frame and holds it against its record and its checksum: what is wrong, `nil` when nothing is. Blocks.
+    func verdict(on record: SpillRecord, with decoder: ChunkDecoder) -> SpillFailure? {
+        decoder.use.begin()
+        defer { decoder.use.end() }
+        do throws(SpillFailure) {
+            _ = try unsafe payload(of: record, with: decoder)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// A chunk as it is encoded in the file, checked; in the decoder's memory, which is this thread's.
+    func payload(
+        of record: SpillRecord,
+        with decoder: ChunkDecoder
+    ) throws(SpillFailure) -> UnsafeMutableRawBufferPointer {
+        let count = Int(record.storedLength)
+        guard 1...Self.chunkSize ~= count else { throw .damaged(.contradiction) }
+        let payload = unsafe decoder.payloadBytes(count)
+        try unsafe readFrame(record, into: payload)
+        return unsafe payload
+    }
+}

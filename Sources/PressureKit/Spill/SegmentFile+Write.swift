@@ -54,6 +54,7 @@ extension SegmentFile {
     /// Each record is released once. Releasing it while it is being read is safe for the file: the read fails its
     /// check, or has already passed it.
     package func release(_ record: SpillRecord) {
+        if isReadOnly { return }
         if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
             let extent = record.isShared ? state.allocator.takeLastFrame(of: record.unit) : record.extent
@@ -171,5 +172,39 @@ extension SpillUsage {
         plainBytes += Int(record.plainLength)
         storedBytes += Int(record.storedLength)
         bytesWritten += Int(record.storedLength)
+    }
+}
+
+// MARK: - Saved states
+
+extension SegmentFile {
+    /// Writes a chunk that another file has, as it is encoded there. Blocks.
+    ///
+    /// - Throws: why it could not be read there or written here. Nothing is left allocated in this file then.
+    func take(
+        _ record: SpillRecord,
+        from source: SegmentFile,
+        with decoder: ChunkDecoder
+    ) throws(SpillFailure) -> SpillRecord {
+        decoder.use.begin()
+        defer { decoder.use.end() }
+        let payload = unsafe UnsafeRawBufferPointer(try source.payload(of: record, with: decoder))
+        let (extent, generation) = try take(payload.count, frames: 1)
+        let placed = SpillRecord(
+            generation: generation,
+            unit: extent.start,
+            storedLength: record.storedLength,
+            plainLength: record.plainLength,
+            codec: record.codec,
+            checksum: record.checksum
+        )
+        do throws(SpillFailure) {
+            try unsafe writePayload(payload, at: placed.offset)
+        } catch {
+            state.withLock { $0.allocator.free(extent) }
+            throw error
+        }
+        finish(placed)
+        return placed
     }
 }

@@ -39,6 +39,8 @@ package final class SegmentFile: Sendable {
     let state: Lock<State>
     /// Held while the tail is cut off, and passed through by writers whose extent lies where it is being cut.
     let tail = Lock(())
+    /// Whether the file belongs to a saved state that was restored: nothing is written, and what is released stays.
+    let isReadOnly: Bool
 
     /// Opens a new file in `directory`. Blocks, allocates.
     ///
@@ -55,6 +57,7 @@ package final class SegmentFile: Sendable {
         }
         self.fileSystem = fileSystem
         self.limits = limits
+        isReadOnly = false
         let bytes = min(Int64(limits.maximumBytes?.bytes ?? .max), fileSystem.maximumFileSize)
         let units = UInt32(clamping: bytes / Int64(ExtentAllocator.unitSize))
         state = Lock(State(allocator: ExtentAllocator(limit: units)))
@@ -82,4 +85,18 @@ package final class SegmentFile: Sendable {
         }
         return usage
     }
+
+    /// Takes over an open file: one with a saved state, to be written or, with `isReadOnly`, to be read as long as
+    /// values have their copies there. Closes it when it is released.
+    init(adopting descriptor: CInt, fileSystem: any FileSystem, limits: SpillLimits, isReadOnly: Bool = false) {
+        self.descriptor = descriptor
+        self.fileSystem = fileSystem
+        self.limits = limits
+        self.isReadOnly = isReadOnly
+        let units = UInt32(clamping: fileSystem.maximumFileSize / Int64(ExtentAllocator.unitSize))
+        state = Lock(State(allocator: ExtentAllocator(limit: units)))
+    }
+
+    /// The units from the start of the file to the end of the last frame.
+    var units: UInt32 { state.withLock { $0.fileUnits } }
 }

@@ -10,6 +10,7 @@ public struct PressureError: Error, Hashable, Sendable {
             case invalidConfiguration, noValue, recursiveAccess, restoreFailed, shutDown
             case signalUnavailable, spillDirectoryInMemory, spillDirectoryUnusable, spillFailed
             case threadUnavailable, valueTooLarge
+            case stateDirectoryInUse, stateDirectoryUnusable, stateMismatch, stateNotSaved, stateRefused
         }
 
         private let kind: Kind
@@ -49,6 +50,16 @@ public struct PressureError: Error, Hashable, Sendable {
         public static let threadUnavailable = Code(.threadUnavailable)
         /// The value is larger than a spill file can hold.
         public static let valueTooLarge = Code(.valueTooLarge)
+        /// Another manager, in this process or another one, holds the directory of the saved state.
+        public static let stateDirectoryInUse = Code(.stateDirectoryInUse)
+        /// The directory of the saved state is not this user's alone, or cannot be used.
+        public static let stateDirectoryUnusable = Code(.stateDirectoryUnusable)
+        /// A provider gave a controller that is not the one it was asked for.
+        public static let stateMismatch = Code(.stateMismatch)
+        /// The state could not be saved. What was saved before is still there.
+        public static let stateNotSaved = Code(.stateNotSaved)
+        /// The saved state is damaged, foreign, of a later format, or not wanted. None of it was used.
+        public static let stateRefused = Code(.stateRefused)
     }
 
     /// The kind of failure.

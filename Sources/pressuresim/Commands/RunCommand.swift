@@ -33,8 +33,13 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Spill to this directory instead of the scenario's.", valueName: "directory"))
     var spillDirectory: String?
 
+    /// The life to play of a scenario with `relaunch` steps, and where: how this tool starts itself.
+    @Option(help: .hidden) var life: Int?
+    @Option(help: .hidden) var state: String?
+
     func run() async throws {
         let scenario = try read()
+        if let life, let state { return try await play(scenario, life, state) }
         let isTerminal = isatty(STDERR_FILENO) == 1
         let simulation = Simulation(scenario, file: file, progress: Progress(isTerminal: isTerminal))
         let record: RunRecord
@@ -48,6 +53,17 @@ struct RunCommand: AsyncParsableCommand {
         try report(record, figures, outcomes)
         let isRight = outcomes.allSatisfy(\.holds) && record.tally.losses.isEmpty
         if !isRight { throw ExitStatus.expectationFailed.exitCode }
+    }
+
+    /// Plays a life that ends with the process.
+    private func play(_ scenario: Scenario, _ number: Int, _ directory: String) async throws {
+        do {
+            let before = try Life.records(before: number, in: directory)
+            let life = Life(number: number, isLast: false, directory: directory, before: before)
+            try await Simulation(scenario, file: file).runAndDie(life)
+        } catch {
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        }
     }
 
     private func read() throws -> Scenario {

@@ -22,6 +22,7 @@ struct Figures: Sendable {
         set(.loaderFailures, tally.loaderFailures)
         set(.restoredAhead, record.restoredAhead)
         set(.restoreFailures, record.restoreFailures.count)
+        set(.stateRestored, record.stateRestored)
         for outcome in AccessOutcome.allCases {
             let latencies = tally.latencies[outcome]
             let names = outcome.figures

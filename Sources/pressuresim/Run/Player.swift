@@ -69,6 +69,7 @@ final class Player: Sendable {
         case .awaitLevel(let spec): outcome = waitForLevel(spec)
         case .wait(let duration): Pause.sleep(duration)
         case .verify: outcome = try verify()
+        case .relaunch: preconditionFailure("the timeline is split at these")
         }
         let duration = log.elapsed - start
         log.change { record in

@@ -26,6 +26,8 @@ struct RunRecord: Sendable {
     var restoredAhead = 0
     var restoredAheadBytes = 0
     var restoreFailures: [String] = []
+    /// Caches that came back from the saved state of an earlier life.
+    var stateRestored = 0
     var values = 0
     var valueBytes = 0
     var residentAtStart = ByteCount.zero

@@ -9,6 +9,8 @@ protocol SimulatedCache: Sendable {
     var byteCount: Int { get }
     var hasLoader: Bool { get }
     var residency: Residency { get }
+    /// How often the value was changed.
+    var version: Int { get }
 
     /// Reads the value, measures what it took until the value was there, and verifies every byte by its hash.
     func access(_ tally: inout AccessTally)
@@ -40,21 +42,35 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
 
     var byteCount: Int { recipe.byteCount }
     var residency: Residency { cache.residency }
+    var version: Int { versions.withLock(\.published) }
 
-    /// Registers the cache with a controller. Without a loader its value is made at once.
+    /// Registers the cache with a controller. Without a loader its value is made at once, or is there when the state of an
+    /// earlier life has been restored.
     ///
+    /// - Parameter saved: the version that life left the value in; `nil` in the first one.
     /// - Throws: what making the value throws.
-    init(_ name: String, at controller: PressureController, recipe: ValueRecipe, loader: SimulatedLoader?) throws {
+    init(
+        _ name: String,
+        at controller: PressureController,
+        recipe: ValueRecipe,
+        loader: SimulatedLoader?,
+        saved: ((_ path: String) -> Int)? = nil
+    ) throws {
         self.recipe = recipe
         hasLoader = loader != nil
+        let version = saved?("\(controller.path)/\(name)") ?? 0
         // Once, before the library sees any of it: what is right is the source's word, not the cache's.
-        let value = try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
-        versions = Lock(Versions(hashes: [value.read { XXHash64.hash($0) }]))
+        let value = try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: version) }
+        let hash = value.read { XXHash64.hash($0) }
+        // Versions before that one are not looked at any more.
+        versions = Lock(Versions(hashes: Array(repeating: hash, count: version + 1), published: version))
         if let loader {
             cache = controller.cache(name) {
                 try loader.perform()
                 return try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
             }
+        } else if saved != nil {
+            cache = controller.cache(name, of: Value.self)
         } else {
             cache = controller.cache(name, initialValue: value)
         }

@@ -6,6 +6,8 @@ struct Simulation: Sendable {
     /// The scenario's path: for messages, and for the relative paths in it.
     let file: String
     let progress: Progress
+    /// Which part of a scenario with `relaunch` steps this is; `nil` for all of one without.
+    var life: Life?
 
     init(_ scenario: Scenario, file: String, progress: Progress = .quiet) {
         self.scenario = scenario
@@ -18,6 +20,24 @@ struct Simulation: Sendable {
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func run() async throws -> RunRecord {
         try Preflight(scenario).check()
+        guard scenario.timeline.lives.count > 1 else { return try await runAlone() }
+        return try await Relaunch(scenario: scenario, file: file).run { life in
+            var last = self
+            last.life = life
+            return try await last.runAlone()
+        }
+    }
+
+    /// Plays what this process is to play of the scenario.
+    func runAlone() async throws -> RunRecord {
+        var scenario = scenario
+        if let life { scenario.timeline = scenario.timeline.lives[life.number] }
+        var part = Simulation(scenario, file: file, progress: progress)
+        part.life = life
+        return try await part.play()
+    }
+
+    private func play() async throws -> RunRecord {
         let log = RunLog(scenario: scenario, file: file)
         let configuration = configuration
         do {
@@ -56,9 +76,12 @@ struct Simulation: Sendable {
     /// The blocking part.
     private func perform(_ manager: PressureManager, _ log: RunLog) throws {
         progress.begin("making values")
-        let world = try World(scenario, file: file, root: manager.root) { made in
+        let versions = life.flatMap { $0.number > 0 ? $0.versions : nil }
+        let saved = versions.map { versions in { (path: String) in versions[path] ?? 0 } }
+        let world = try World(scenario, file: file, root: manager.root, saved: saved) { made in
             progress.advance(to: made, of: scenario.valueCount)
         }
+        if let life, life.number > 0 { restore(life, manager, log) }
         log.change { record in
             record.values = world.caches.count
             record.valueBytes = world.byteCount
@@ -73,6 +96,7 @@ struct Simulation: Sendable {
             progress: progress
         )
         try player.play()
+        if let life, !life.isLast { return try endLife(life, manager, world, log) }
         progress.begin("verifying every value")
         let start = SystemClock().now()
         let tally = try player.verifyAll()

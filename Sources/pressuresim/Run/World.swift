@@ -11,16 +11,18 @@ final class World: Sendable {
     /// The bytes of all values.
     var byteCount: Int { caches.reduce(0) { $0 + $1.byteCount } }
 
-    /// Builds the tree. Values without a loader are made at once, and `progress` is told how many there are yet.
+    /// Builds the tree. Values without a loader are made at once, unless they were `saved` by an earlier life, and
+    /// `progress` is told how many there are yet.
     ///
     /// - Throws: ``ContentError`` when content is not to be had; `PressureError` from the library.
     init(
         _ scenario: Scenario,
         file: String,
         root: PressureController,
+        saved: ((_ path: String) -> Int)? = nil,
         progress: (_ made: Int) -> Void = { _ in }
     ) throws {
-        var builder = WorldBuilder(scenario: scenario, file: file)
+        var builder = WorldBuilder(scenario: scenario, file: file, saved: saved)
         try builder.add(scenario.controllers, to: root, progress: progress)
         controllers = builder.controllers
         caches = builder.caches
@@ -38,15 +40,18 @@ final class World: Sendable {
 private struct WorldBuilder {
     let scenario: Scenario
     let file: String
+    /// The versions of values that an earlier life left.
+    let saved: ((_ path: String) -> Int)?
     let loadersAct = ActiveFlag()
     var controllers: [PressureController] = []
     var caches: [any SimulatedCache] = []
     /// Tells the random streams of the caches apart.
     private var stream: UInt64 = 1 << 32
 
-    init(scenario: Scenario, file: String) {
+    init(scenario: Scenario, file: String, saved: ((_ path: String) -> Int)?) {
         self.scenario = scenario
         self.file = file
+        self.saved = saved
     }
 
     mutating func add(
@@ -89,8 +94,8 @@ private struct WorldBuilder {
                 )
                 let cache: any SimulatedCache =
                     switch spec.storage {
-                    case .pages: try HeldCache<PageBuffer>(name, at: node, recipe: recipe, loader: loader)
-                    case .array: try HeldCache<[UInt8]>(name, at: node, recipe: recipe, loader: loader)
+                    case .pages: try HeldCache<PageBuffer>(name, at: node, recipe: recipe, loader: loader, saved: saved)
+                    case .array: try HeldCache<[UInt8]>(name, at: node, recipe: recipe, loader: loader, saved: saved)
                     }
                 caches.append(cache)
                 progress(caches.count)

@@ -22,6 +22,7 @@ enum Figure: String, CaseIterable, Sendable {
     case restoreRate = "restore_rate"
     case restoredAhead = "restored_ahead"
     case restoreFailures = "restore_failures"
+    case stateRestored = "state_restored"
 
     // Eviction.
     case reliefs
@@ -60,7 +61,7 @@ enum Figure: String, CaseIterable, Sendable {
     var unit: Unit {
         switch self {
         case .lost, .verified, .values, .accesses, .hits, .loads, .restores, .failedAccesses, .loaderFailures,
-            .restoredAhead, .restoreFailures, .reliefs, .realReliefs, .evicted, .dropped, .spilled, .reused, .skipped:
+            .restoredAhead, .restoreFailures, .stateRestored, .reliefs, .realReliefs, .evicted, .dropped, .spilled, .reused, .skipped:
             .count
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
             .evictP50, .evictP99, .evictMax, .reliefMax, .duration:

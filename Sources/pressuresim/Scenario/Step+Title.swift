@@ -18,6 +18,7 @@ extension Step {
         case .awaitLevel(let spec): "await \(spec.level)"
         case .wait(let duration): "wait \(Quantities.duration(duration.seconds))"
         case .verify: "verify"
+        case .relaunch: "relaunch"
         case .together(let steps): "together: " + steps.map(\.title).joined(separator: "; ")
         }
     }

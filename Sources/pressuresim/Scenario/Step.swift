@@ -30,6 +30,9 @@ struct Step: Sendable {
         case wait(Duration)
         /// Reads every value back and compares it byte for byte with its source.
         case verify
+        /// Saves the state and kills the process with SIGKILL; the steps that follow are played by a new one, which
+        /// restores it.
+        case relaunch
         /// Steps side by side; the next step begins when all have ended.
         case together([Step])
     }
@@ -48,6 +51,7 @@ struct Step: Sendable {
             "a step",
             words: [
                 ("background", .background), ("foreground", .foreground), ("verify", .verify), ("release", .release),
+                ("relaunch", .relaunch),
             ],
             keyed: [
                 ("access", AccessSpec.form("an access", of: caches, threads: true).map(Action.access)),
@@ -69,12 +73,18 @@ struct Step: Sendable {
         Form("a list of steps") { node, diagnostics in
             // Made only when met: the form of a step contains this one.
             guard let steps = Form<[Step]>.list(of: Step.form, "steps").read(node, diagnostics) else { return nil }
-            let isNested = steps.contains { step in
-                if case .together = step.action { true } else { false }
+            for step in steps {
+                switch step.action {
+                case .together:
+                    diagnostics.report(node, found: "together within together", allowed: "any other step")
+                    return nil
+                case .relaunch:
+                    diagnostics.report(node, found: "relaunch within together", allowed: "a relaunch of its own")
+                    return nil
+                default: break
+                }
             }
-            guard isNested else { return steps }
-            diagnostics.report(node, found: "together within together", allowed: "any other step")
-            return nil
+            return steps
         }
     }
 }

@@ -193,6 +193,23 @@ import Testing
     }
 }
 
+@Suite struct CountLimitTests {
+    @Test func keepsToANumberOfValues() throws {
+        let manager = try makeManager(fileSystem: InMemoryFileSystem())
+        let controller = try addController("app", to: manager.root)
+        let cache = controller.keyedCache("values", countLimit: 10) { (key: Int) in makeBytes(100, seed: UInt64(key)) }
+        for key in 0..<100 {
+            #expect(try cache.value(for: key) == makeBytes(100, seed: UInt64(key)))
+            #expect(cache.entry.residentCount.load(ordering: .relaxed) <= 10)
+        }
+        let resident = (0..<100).filter { cache.residency(for: $0) == .resident }
+        #expect(resident.count == 10)
+        cache.invalidate(for: resident[0])
+        cache.set([1], for: resident[1])
+        #expect(cache.entry.residentCount.load(ordering: .relaxed) == 9)
+    }
+}
+
 @Suite struct GhostListTests {
     @Test func remembersADroppedKeyOnce() {
         var ghosts = GhostList()

@@ -59,17 +59,6 @@ import Testing
         var engine: ReliefEngine { manager.context.engine }
     }
 
-    /// A number that two closures share.
-    final class Shared<Value: Sendable>: Sendable {
-        private let state: Lock<Value>
-        init(_ value: Value) { state = Lock(value) }
-        var value: Value { state.withLock { $0 } }
-        func set(_ value: Value) { state.withLock { $0 = value } }
-        func change<Result: Sendable>(_ body: (inout sending Value) -> sending Result) -> Result {
-            state.withLock(body)
-        }
-    }
-
     @Test func whatIsColdIsCopiedAndStaysWhereItIs() async throws {
         let bench = try Bench()
         let values = (0..<5).map { makeBytes(300_000, seed: UInt64($0)) }

@@ -1,0 +1,65 @@
+import Glibc
+import Synchronization
+
+/// Saving values by key, and being given some that were saved.
+extension KeyedEntry {
+    /// Writes all values whose keys can be written; `nil` when none can. Blocks, for a moment at each of them.
+    func savedValues(to writer: StateFrames) throws -> [StateManifest.Value]? {
+        guard Key.self is any LosslessStringConvertible.Type else { return nil }
+        var values: [StateManifest.Value] = []
+        for key in keys {
+            guard let name = (key as? any LosslessStringConvertible)?.description else { continue }
+            guard var value = try saved(key, to: writer) else { continue }
+            value.key = name
+            values.append(value)
+        }
+        return values
+    }
+
+    /// The keys in the table.
+    private var keys: [Key] {
+        var keys: [Key] = []
+        for number in 0..<KeyedShards<Key, Value>.count {
+            unsafe shards[number].pointee.withLock { shard in
+                // Under the lock: a key in the table is there.
+                shard.forEach { unsafe keys.append($0.key.pointee) }
+            }
+        }
+        return keys
+    }
+
+    /// Writes one value: in memory it is pinned meanwhile; spilled, it is restored first, since its slot may be another
+    /// key's at any moment that nobody holds it.
+    private func saved(_ key: Key, to writer: StateFrames) throws -> StateManifest.Value? {
+        guard residency(of: key) != .unloaded else { return nil }
+        let slot = try acquire(key)
+        defer { release(slot) }
+        return try savedPinned(slot, to: writer)
+    }
+
+    /// Puts saved values in place, out of memory. Those whose keys cannot be read are left out.
+    func adopt(_ values: [StateManifest.Value], in file: SegmentFile) -> Bool {
+        guard let type = Key.self as? any LosslessStringConvertible.Type else { return false }
+        for value in values {
+            guard let name = value.key, let key = type.init(name) as? Key else { continue }
+            adopt(value, for: key, in: file)
+        }
+        return true
+    }
+
+    private func adopt(_ value: StateManifest.Value, for key: Key, in file: SegmentFile) {
+        // Whatever there is for the key gives way.
+        replace(key, with: nil)
+        let hash = hash(key)
+        let grew = unsafe shards.shard(of: hash).pointee.withLock { shard -> Bool in
+            // Somebody was faster: what is newer stays.
+            guard shard.index(of: key, hash) == nil else { return false }
+            let grows = shard.isFull
+            let slot = shard.insert(key, hash).slot
+            unsafe slot.header.pointee.word.store(ResidencyWord.mutating.rawValue, ordering: .relaxed)
+            adopt(value, in: file, slot)
+            return grows
+        }
+        if grew { reserveRoom(Shard.blockSize) }
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+import Synchronization
+
+/// Saving a value, and being given one that was saved.
+extension LazyEntry {
+    /// Writes the value, wherever it is; `nil` when there is none. Blocks; readers go on, but for one that wants to
+    /// restore the value at this moment.
+    func saved(to writer: StateFrames) throws -> StateManifest.Value? {
+        while true {
+            let slot = slot
+            if slot.pin() {
+                defer { release(slot) }
+                return try savedPinned(slot, to: writer)
+            }
+            // As a restore: nobody else touches the copy meanwhile.
+            if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil {
+                defer { endHolding(slot) }
+                return manifest(slot, records: try unsafe writer.take(slot.copy.pointee))
+            }
+            switch unsafe slot.header.pointee.state.phase {
+            case .unloaded, .loading: return nil
+            case .resident, .mutating, .releasing, .spilled, .restoring, .retired: sched_yield()
+            }
+        }
+    }
+
+    /// The copy is left as it was found.
+    private func endHolding(_ slot: Slot<Value>) {
+        guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
+            // It was replaced meanwhile.
+            return release(slot)
+        }
+        unsafe wake(slot.base, after: step.before)
+    }
+
+    /// Puts a saved value in place of the one there is, if any, out of memory: the next access restores it.
+    ///
+    /// - Throws: ``PressureError`` with `recursiveAccess`.
+    func adopt(_ value: StateManifest.Value, in file: SegmentFile) throws(PressureError) {
+        try takeTurn { slot, hadValue in
+            let old = hadValue ? unsafe slot.value.move() : nil
+            if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1) }
+            adopt(value, in: file, slot)
+            // Destroyed with nothing held but the turn.
+            withExtendedLifetime(old) {}
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import SystemPackage
+
+/// The directory of a saved state: this user's alone, held by one process, with the state in one file that is replaced
+/// whole.
+///
+/// | name | what |
+/// |---|---|
+/// | `state` | the state; missing before the first |
+/// | `state.new` | one that is being written, or was when its process ended |
+/// | `lock` | held while a manager uses the directory |
+final class StateDirectory: Sendable {
+    let path: String
+    let fileSystem: any FileSystem
+    private let lock: CInt
+
+    var statePath: String { "\(path)/state" }
+    private var newPath: String { "\(path)/state.new" }
+
+    /// Makes the directory if there is none, and takes it. Blocks.
+    ///
+    /// - Throws: ``PressureError`` with `stateDirectoryUnusable` when it is not this user's alone or cannot be used,
+    ///   `stateDirectoryInUse` when another manager holds it, in this process or another one.
+    init(_ path: String, fileSystem: any FileSystem) throws(PressureError) {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .stateDirectoryUnusable(path, "is not a path") }
+        self.path = path
+        self.fileSystem = fileSystem
+        lock = try Self.openLock(path, fileSystem)
+        do {
+            try fileSystem.lock(lock)
+        } catch {
+            fileSystem.close(lock)
+            guard error == .wouldBlock else { throw .stateDirectoryUnusable(path, "cannot be locked", errno: error) }
+            throw .stateDirectoryInUse(path)
+        }
+    }
+
+    private static func openLock(_ path: String, _ fileSystem: any FileSystem) throws(PressureError) -> CInt {
+        let facts: DirectoryFacts
+        do {
+            try makeDirectory(path, fileSystem)
+            facts = try fileSystem.directoryFacts(path)
+        } catch {
+            throw .stateDirectoryUnusable(path, "cannot be used", errno: error)
+        }
+        if let objection = facts.stateObjection(user: fileSystem.effectiveUser) {
+            throw .stateDirectoryUnusable(path, objection)
+        }
+        do {
+            return try fileSystem.openNamed("\(path)/lock", creates: true)
+        } catch {
+            throw .stateDirectoryUnusable(path, "takes no file", errno: error)
+        }
+    }
+
+    private static func makeDirectory(_ path: String, _ fileSystem: any FileSystem) throws(Errno) {
+        do {
+            try fileSystem.makeDirectory(path)
+        } catch {
+            if error != .fileExists { throw error }
+        }
+    }
+
+    deinit { fileSystem.close(lock) }
+
+    /// Opens an empty file for a new state. What an earlier process left unfinished is removed.
+    func openNew() throws(Errno) -> CInt {
+        do {
+            try fileSystem.unlink(newPath)
+        } catch {
+            if error != .noSuchFileOrDirectory { throw error }
+        }
+        return try fileSystem.openExclusive(newPath)
+    }
+
+    /// Puts the new state, all of it on the device, in place of the old one, in one step. Both survive the loss of power.
+    func replace(with descriptor: CInt) throws(Errno) {
+        try fileSystem.synchronize(descriptor)
+        try fileSystem.rename(newPath, to: statePath)
+        try fileSystem.synchronizeDirectory(path)
+    }
+
+    /// Removes a new state that was given up.
+    func discardNew() { try? fileSystem.unlink(newPath) }
+
+    /// Opens the state for reading; `nil` when there is none.
+    func open() throws(Errno) -> CInt? {
+        do {
+            return try fileSystem.openNamed(statePath, creates: false)
+        } catch {
+            if error == .noSuchFileOrDirectory { return nil }
+            throw error
+        }
+    }
+}
+
+extension DirectoryFacts {
+    /// Why no state is kept here, as the end of a sentence.
+    fileprivate func stateObjection(user: UInt32) -> String? {
+        if !isDirectory { return "is not a directory" }
+        if owner != user { return "belongs to another user (\(owner))" }
+        if permissions & 0o077 != 0 { return "can be used by others (mode \(String(permissions & 0o777, radix: 8)))" }
+        return nil
+    }
+}
+
+extension PressureError {
+    static func stateDirectoryUnusable(_ path: String, _ reason: String, errno: Errno? = nil) -> PressureError {
+        let cause = errno.map { ": \($0)" } ?? ""
+        return PressureError(
+            code: .stateDirectoryUnusable,
+            message: """
+                The state directory \(path) \(reason)\(cause). Name one that does not exist yet, in a directory of this \
+                user's, or make it this user's alone (chmod 700).
+                """,
+            errno: errno?.rawValue
+        )
+    }
+
+    static func stateDirectoryInUse(_ path: String) -> PressureError {
+        PressureError(
+            code: .stateDirectoryInUse,
+            message: """
+                The state directory \(path) is held by another manager, in this process or another one. Wait until that \
+                has ended, or give each instance of the app a directory of its own.
+                """
+        )
+    }
+
+    static func stateNotSaved(_ path: String, _ reason: String, errno: CInt? = nil) -> PressureError {
+        PressureError(
+            code: .stateNotSaved,
+            message: "The state could not be saved in \(path): \(reason). What was saved before is still there.",
+            errno: errno
+        )
+    }
+
+    static func stateRefused(_ path: String, _ refusal: StateRefusal) -> PressureError {
+        let reason =
+            switch refusal {
+            case .damaged(let how): "it is damaged: \(how)"
+            case .foreign: "it is no state of this library"
+            case .future(let version): "it has format \(version), which a later version of this library wrote"
+            case .version(let version): "it was saved by version \"\(version)\" of the app"
+            case .vetoed: "the delegate did not want it"
+            }
+        return PressureError(
+            code: .stateRefused,
+            message: "The saved state in \(path) is not used, none of it: \(reason). The next one replaces it."
+        )
+    }
+
+    static func stateUnreadable(_ path: String, errno: CInt?) -> PressureError {
+        PressureError(
+            code: .stateRefused,
+            message: """
+                The saved state in \(path) cannot be read\(errno.map { ": \(Errno(rawValue: $0))" } ?? ""). None of it \
+                is used.
+                """,
+            errno: errno
+        )
+    }
+}

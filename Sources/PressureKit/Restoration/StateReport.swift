@@ -1,0 +1,18 @@
+/// What was saved or restored.
+public struct StateReport: Sendable {
+    /// Whether there was a state to restore; `true` after saving.
+    public var isFound = true
+    /// The version of the app that saved it, after restoring.
+    public var version = ""
+    /// The paths of the controllers that were saved, or that exist again.
+    public var controllers: [String] = []
+    /// The paths of the caches whose values were saved, or are spilled again. A restored cache that is registered only
+    /// later gets its value then, and is not listed.
+    public var caches: [String] = []
+    /// The paths at which restoring stopped, since nobody provided the controller there.
+    public var stopped: [String] = []
+    /// What went wrong at single controllers and caches; the rest was restored.
+    public var failures: [PressureError] = []
+    /// The size of the state on disk, after saving.
+    public var byteCount = ByteCount.zero
+}

@@ -1,0 +1,117 @@
+import Synchronization
+import SystemPackage
+
+/// Writes one saved state. Blocks; on a thread that may.
+struct StateSaver {
+    let directory: StateDirectory
+    let version: String
+    let freeSpaceFloor: ByteCount
+
+    /// Saves what is below a root. What was saved before stays until all of the new state is on the device.
+    func save(_ root: PressureController) throws(PressureError) -> StateReport {
+        var report = StateReport()
+        let descriptor: CInt
+        do {
+            descriptor = try directory.openNew()
+        } catch {
+            throw .stateNotSaved(directory.path, "\(error)", errno: error.rawValue)
+        }
+        // Closes the descriptor when it is released.
+        let file = SegmentFile(
+            adopting: descriptor,
+            fileSystem: directory.fileSystem,
+            limits: SpillLimits(freeSpaceFloor: freeSpaceFloor)
+        )
+        do {
+            let writer = StateFrames(file: file, encoder: try ChunkEncoder())
+            let node = try describe(root, writer, &report)
+            let manifest = StateManifest(version: version, root: node).encoded
+            let units = file.units
+            let tail = manifest + StateTrailer(units: UInt64(units), manifest: manifest).encoded
+            let offset = Int64(units) * Int64(ExtentAllocator.unitSize)
+            // Valid for the call.
+            try unsafe tail.withUnsafeBytes { bytes in
+                try unsafe directory.fileSystem.writeFully(
+                    descriptor,
+                    at: offset,
+                    from: bytes,
+                    UnsafeRawBufferPointer(start: nil, count: 0)
+                )
+            }
+            try directory.replace(with: descriptor)
+            report.byteCount = ByteCount(bytes: Int(offset) + tail.count)
+        } catch {
+            directory.discardNew()
+            switch error {
+            case let error as PressureError: throw .stateNotSaved(directory.path, error.message, errno: error.errno)
+            case let error as SpillFailure:
+                let error = error.pressureError()
+                throw .stateNotSaved(directory.path, error.message, errno: error.errno)
+            default:
+                throw .stateNotSaved(directory.path, "\(error)", errno: (error as? Errno)?.rawValue)
+            }
+        }
+        return report
+    }
+
+    private func describe(
+        _ controller: PressureController,
+        _ writer: StateFrames,
+        _ report: inout StateReport
+    ) throws -> StateManifest.Node {
+        var node = StateManifest.Node(identifier: controller.identifier)
+        controller.delegate?.encodeRestorableState(into: &node.coder)
+        let (entries, children, presented) = controller.state.withLock { ($0.entries, $0.children, $0.presented) }
+        for entry in entries where entry.traits.isRestorable.load(ordering: .relaxed) {
+            guard let cache = try entry.save(to: writer), !cache.values.isEmpty else { continue }
+            node.caches.append(cache)
+            report.caches.append(entry.path)
+        }
+        for child in children where child.isRestorable {
+            node.children.append(try describe(child, writer, &report))
+        }
+        if let presented, presented.isRestorable {
+            var sheet = try describe(presented, writer, &report)
+            sheet.isPresented = true
+            node.children.append(sheet)
+        }
+        if !controller.identifier.isEmpty { report.controllers.append(controller.path) }
+        return node
+    }
+}
+
+/// Where the values of a saved state are written.
+struct StateFrames {
+    let file: SegmentFile
+    let encoder: ChunkEncoder
+
+    /// Writes a value's bytes.
+    func write(_ span: RawSpan) -> Result<[SpillRecord], SpillFailure> {
+        // Valid for the call.
+        unsafe span.withUnsafeBytes { bytes in
+            var records: [SpillRecord] = []
+            for index in 0..<SegmentFile.chunkCount(forByteCount: bytes.count) {
+                let range = SegmentFile.chunkRange(index, ofByteCount: bytes.count)
+                do throws(SpillFailure) {
+                    // Within the value.
+                    let chunk = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+                    records.append(try unsafe file.write(chunk, with: encoder))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            return .success(records)
+        }
+    }
+
+    /// Takes a copy over from a spill file as it is there, without unpacking it.
+    func take(_ copy: SpillCopy) throws -> [SpillRecord] {
+        guard let source = copy.file else { return [] }
+        let decoder = try DecoderPool.shared.take()
+        defer { DecoderPool.shared.giveBack(decoder) }
+        return try (0..<copy.chunkCount).map { index in
+            guard let record = copy.record(index) else { throw SpillFailure.valueNotPassed }
+            return try file.take(record, from: source, with: decoder)
+        }
+    }
+}

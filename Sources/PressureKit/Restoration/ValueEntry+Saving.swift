@@ -1,0 +1,47 @@
+import Glibc
+import Synchronization
+
+/// What caches with one value and with many do alike when they are saved and restored.
+extension ValueEntry {
+    /// Writes a value that this thread has pinned; `nil` when it cannot be encoded now.
+    func savedPinned(_ slot: Slot<Value>, to writer: StateFrames) throws -> StateManifest.Value? {
+        var outcome: Result<[SpillRecord], SpillFailure>?
+        // Pinned: it is there and nobody changes it.
+        unsafe slot.value.pointee.withSpillBytes { outcome = writer.write($0) }
+        // One that cannot be encoded now is left out.
+        return try outcome.map { manifest(slot, records: try $0.get()) }
+    }
+
+    /// What a state says of a value whose chunks are written.
+    func manifest(_ slot: Slot<Value>, records: [SpillRecord]) -> StateManifest.Value {
+        unsafe StateManifest.Value(
+            key: nil,
+            plainByteCount: UInt64(plainByteCount(slot.base)),
+            footprint: UInt64(slot.header.pointee.footprint.load(ordering: .relaxed)),
+            isReloadable: slot.header.pointee.state.isReloadable,
+            variant: slot.header.pointee.variant.load(ordering: .relaxed),
+            records: records
+        )
+    }
+
+    /// Makes a slot that is this thread's, and empty, that of a saved value: spilled, with its copy in `file`.
+    func adopt(_ value: StateManifest.Value, in file: SegmentFile, _ slot: Slot<Value>) {
+        clear(slot)
+        let count = Int(value.plainByteCount)
+        unsafe slot.header.pointee.plainByteCount.store(count, ordering: .relaxed)
+        unsafe slot.header.pointee.footprint.store(Int(value.footprint), ordering: .relaxed)
+        unsafe slot.header.pointee.variant.store(value.variant, ordering: .relaxed)
+        unsafe slot.copy.pointee.reserve(byteCount: count)
+        reserveFrames(unsafe slot.copy.pointee.chunkCount)
+        unsafe slot.copy.pointee.begin(in: file)
+        for (index, record) in value.records.enumerated() { unsafe note(record, ofChunk: index, in: slot.base) }
+        let isReloadable = hasLoader && value.isReloadable
+        guard let step = unsafe slot.header.pointee.apply({ $0.adopting(isReloadable: isReloadable) }) else {
+            preconditionFailure("adopted in a slot that was not the writer's")
+        }
+        unsafe wake(slot.base, after: step.before)
+    }
+
+    /// How the type of the values is spelled: bytes of another one are not read as this one.
+    var typeName: String { String(reflecting: Value.self) }
+}

@@ -1,0 +1,43 @@
+import CLinuxShims
+import Glibc
+package import SystemPackage
+
+/// Files and directories with names, for saved states.
+extension LinuxFileSystem {
+    package func makeDirectory(_ path: String) throws(Errno) {
+        try repeating { unsafe mkdir(path, 0o700) }
+    }
+
+    package func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt {
+        try repeating { unsafe pk_open_named(path, creates) }
+    }
+
+    package func lock(_ descriptor: CInt) throws(Errno) {
+        try repeating { flock(descriptor, LOCK_EX | LOCK_NB) }
+    }
+
+    package func rename(_ path: String, to newPath: String) throws(Errno) {
+        try repeating { unsafe Glibc.rename(path, newPath) }
+    }
+
+    package func synchronize(_ descriptor: CInt) throws(Errno) {
+        try repeating { fsync(descriptor) }
+    }
+
+    package func synchronizeDirectory(_ path: String) throws(Errno) {
+        let descriptor = try repeating { unsafe pk_open_directory(path) }
+        defer { close(descriptor) }
+        try synchronize(descriptor)
+    }
+}
+
+/// Calls until the call is not interrupted; a result below zero becomes the error number it left.
+@discardableResult
+private func repeating(_ call: () -> CInt) throws(Errno) -> CInt {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        let error = Errno(rawValue: errno)
+        if error != .interrupted { throw error }
+    }
+}

@@ -1,0 +1,122 @@
+import PressureKit
+package import SystemPackage
+
+/// Files that have names keep their bytes when they are closed.
+extension InMemoryFileSystem {
+    package func makeDirectory(_ path: String) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard state.directories[path] == nil else { throw .fileExists }
+            guard state.directories[Self.directory(of: path)]?.isDirectory == true else {
+                throw .noSuchFileOrDirectory
+            }
+            state.directories[path] = DirectoryFacts(
+                isDirectory: true,
+                owner: effectiveUser,
+                permissions: 0o700,
+                magic: 0xEF53,
+                device: "vda1"
+            )
+        }
+    }
+
+    package func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt {
+        try state.withLock { state throws(Errno) in
+            guard state.directories[Self.directory(of: path)]?.isDirectory == true else {
+                throw .noSuchFileOrDirectory
+            }
+            if let open = state.files.values.first(where: { $0.name == path }) {
+                // A second description of the same bytes; nothing writes to a file by two of them.
+                state.nextDescriptor += 1
+                var copy = open
+                copy.name = nil
+                copy.origin = path
+                state.files[state.nextDescriptor] = copy
+                return state.nextDescriptor
+            }
+            guard let file = state.closed.removeValue(forKey: path) ?? (creates ? SparseFile(name: path) : nil) else {
+                throw .noSuchFileOrDirectory
+            }
+            state.nextDescriptor += 1
+            state.files[state.nextDescriptor] = file
+            return state.nextDescriptor
+        }
+    }
+
+    package func lock(_ descriptor: CInt) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard let file = state.files[descriptor] else { throw .badFileDescriptor }
+            guard let name = file.name ?? file.origin else { return }
+            guard state.locks[name] == nil || state.locks[name] == descriptor else { throw .wouldBlock }
+            state.locks[name] = descriptor
+        }
+    }
+
+    package func rename(_ path: String, to newPath: String) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            let open = state.files.first { $0.value.name == path }?.key
+            let closed = state.closed.removeValue(forKey: path)
+            guard open != nil || closed != nil else { throw .noSuchFileOrDirectory }
+            state.closed[newPath] = nil
+            for (descriptor, file) in state.files where file.name == newPath { state.files[descriptor]?.name = nil }
+            if let open { state.files[open]?.name = newPath }
+            if var closed {
+                closed.name = newPath
+                state.closed[newPath] = closed
+            }
+        }
+    }
+
+    package func synchronize(_ descriptor: CInt) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard state.files[descriptor] != nil else { throw .badFileDescriptor }
+        }
+    }
+
+    package func synchronizeDirectory(_ path: String) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard state.directories[path]?.isDirectory == true else { throw .noSuchFileOrDirectory }
+        }
+    }
+
+    /// The process that had files open is gone: they are closed, and its locks with them. What had a name stays.
+    package func endProcess() {
+        state.withLock { state in
+            for descriptor in Array(state.files.keys) { state.close(descriptor) }
+        }
+    }
+
+    /// The bytes of a file with a name, open or not.
+    package func contents(named path: String) -> [UInt8]? {
+        state.withLock { state in
+            (state.files.values.first { $0.name == path } ?? state.closed[path])?.contents
+        }
+    }
+
+    /// Puts a file with these bytes under a name, in place of any other.
+    package func setContents(_ bytes: [UInt8]?, named path: String) {
+        state.withLock { state in
+            for (descriptor, file) in state.files where file.name == path { state.files[descriptor]?.name = nil }
+            guard let bytes else {
+                state.closed[path] = nil
+                return
+            }
+            var file = SparseFile(name: path)
+            // The span of the array is only used for the length of the call.
+            _ = unsafe bytes.withUnsafeBytes { unsafe file.write($0, at: 0, room: .max) }
+            state.closed[path] = file
+        }
+    }
+
+    private static func directory(of path: String) -> String {
+        path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+    }
+}
+
+extension InMemoryFileSystem.State {
+    /// Closes a file; one with a name is kept.
+    mutating func close(_ descriptor: CInt) {
+        for (name, holder) in locks where holder == descriptor { locks[name] = nil }
+        guard let file = files.removeValue(forKey: descriptor), let name = file.name else { return }
+        closed[name] = file
+    }
+}
