@@ -291,3 +291,9 @@ int pk_open_fifo(const char *path) {
     }
     return descriptor;
 }
+
+static _Thread_local bool exempt;
+
+void pk_exempt_thread(void) { exempt = true; }
+
+bool pk_is_exempt_thread(void) { return exempt; }

@@ -162,4 +162,10 @@ void pk_release_pauses(void);
 /// anything but a FIFO of this user's, used by nobody else.
 int pk_open_fifo(const char *path);
 
+/// Marks the calling thread, for good, as one that never waits for memory to be freed. Swift has no thread-locals.
+void pk_exempt_thread(void);
+
+/// Whether the calling thread is marked so.
+bool pk_is_exempt_thread(void);
+
 #endif

@@ -16,6 +16,7 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let horizon = Atomic<UInt32>(0)
     /// The raw value of a ``CodecMemory``: whether the values can be compressed.
     package let codecMemory = Atomic<UInt64>(0)
+    private let averageFootprint = Atomic<Int64>(-1)
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
     private let averageRestoreBytes = Atomic<Int64>(-1)
@@ -25,12 +26,16 @@ package struct CacheStatistics: ~Copyable, Sendable {
     /// The moving average of the loader's time, if it ran at least once.
     package var loadTime: Duration? { Self.duration(averageLoad.load(ordering: .relaxed)) }
 
+    /// The bytes that the next value the loader makes is likely to take; 0 before there was one.
+    package var expectedFootprint: Int { max(0, Int(averageFootprint.load(ordering: .relaxed))) }
+
     /// The moving average of the time to read the value back, if that happened at least once.
     package var restoreTime: Duration? { Self.duration(averageRestore.load(ordering: .relaxed)) }
 
-    /// Counts a load.
-    package func noteLoad(_ time: Duration) {
+    /// Counts a load of a value that takes so many bytes.
+    package func noteLoad(_ time: Duration, footprint: Int = 0) {
         loads.wrappingAdd(1, ordering: .relaxed)
+        Self.blend(Int64(footprint), into: averageFootprint)
         Self.blend(time.nanoseconds, into: averageLoad)
     }
 

@@ -103,9 +103,12 @@ extension ValueEntry {
         let value: Value
         do {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
-            let start = SystemClock().now()
-            value = try working(in: slot) { try loader() }
-            statistics.noteLoad(SystemClock().now() - start)
+            value = try working(in: slot, bytes: statistics.expectedFootprint) {
+                let start = SystemClock().now()
+                let value = try loader()
+                statistics.noteLoad(SystemClock().now() - start, footprint: value.footprint)
+                return value
+            }
         } catch {
             statistics.failures.wrappingAdd(1, ordering: .relaxed)
             guard let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) else {
@@ -148,10 +151,14 @@ extension ValueEntry {
         return true
     }
 
-    /// Runs `work` while the slot names this thread as its maker.
-    private func working<Result>(in slot: Slot<Value>, _ work: () throws -> Result) rethrows -> Result {
+    /// Runs `work` once there is room for so many bytes, or nobody waits for it any longer, while the slot names this
+    /// thread as its maker.
+    private func working<Result>(in slot: Slot<Value>, bytes: Int, _ work: () throws -> Result) rethrows -> Result {
         unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
         defer { unsafe slot.header.pointee.maker.store(0, ordering: .relaxed) }
+        let admission = controller?.context?.admission
+        let pass = admission?.admit(bytes)
+        defer { if let pass { admission?.end(pass) } }
         return try work()
     }
 
@@ -160,12 +167,14 @@ extension ValueEntry {
     private func restore(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         let value: Value
         do {
-            let start = SystemClock().now()
             let plainByteCount = unsafe slot.header.pointee.plainByteCount.load(ordering: .relaxed)
-            value = try working(in: slot) {
-                unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
+            let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
+            value = try working(in: slot, bytes: footprint) {
+                let start = SystemClock().now()
+                let value = unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
+                statistics.noteRestore(SystemClock().now() - start, byteCount: plainByteCount)
+                return value
             }
-            statistics.noteRestore(SystemClock().now() - start, byteCount: plainByteCount)
         } catch {
             return try rebuild(slot, loader, after: error)
         }

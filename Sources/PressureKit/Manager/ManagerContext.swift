@@ -11,6 +11,8 @@ final class ManagerContext: Sendable {
     let events = EventHub()
     let scene: ManagerScene
     let listener: Listener
+    /// Asked before a value is loaded or restored.
+    let admission: Admission
     /// Whether what appears is restored before it is asked for.
     let restoresAhead: Bool
     private let ledger: FrameLedger
@@ -40,6 +42,7 @@ final class ManagerContext: Sendable {
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
         listener = try Listener(clock: clock)
+        admission = Admission(clock: clock)
         self.restoresAhead = restoresAhead
         self.engine = engine
         self.clock = clock

@@ -103,6 +103,10 @@ public struct PressureConfiguration: Sendable {
         var context = SignalContext()
         context.environment = environment
         context.thresholds = thresholds
+        if engine.isMemoryBacked {
+            let file = engine.file
+            context.heldOutside = { ByteCount(bytes: file.usage().storedBytes) }
+        }
         return context
     }
 }

@@ -67,6 +67,7 @@ public final class PressureManager: Sendable {
             relief?.request(ReliefRequest(decision, share: share, context: context))
         }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
+        context.admission.connect(Admission.Supply(monitor: monitor, relief: relief))
         let probe = BusyProbe()
         context.calm =
             configuration.copiesAhead
@@ -202,6 +203,7 @@ public final class PressureManager: Sendable {
             available: headroom?.available,
             limit: headroom?.limit,
             signals: monitor.statuses,
+            admission: context.admission.counts,
             controllers: controllers,
             processResident: ByteCount(bytes: context.engine.residentBytes()),
             copied: ByteCount(bytes: usage.plainBytes),

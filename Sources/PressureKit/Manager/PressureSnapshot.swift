@@ -75,6 +75,8 @@ public struct PressureSnapshot: Sendable {
     public let limit: ByteCount?
     /// What each pressure signal can do here, and if nothing, why.
     public let signals: [SignalStatus]
+    /// How loads and restores were let in, or had to wait for memory.
+    public let admission: AdmissionCounts
     /// All controllers, parents before children.
     public let controllers: [Controller]
     /// The process's resident memory.

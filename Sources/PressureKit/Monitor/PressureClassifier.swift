@@ -19,6 +19,8 @@ package struct PressureClassifier: Sendable {
     private var alertUntil: MonotonicInstant?
     /// When the last relief ended, until memory has been looked at once it had settled.
     private var unsettledSince: MonotonicInstant?
+    /// Whose vote the level stands on, for the cause of its fall.
+    private var holder: Int?
     /// Since when all votes are below the level.
     private var calmSince: MonotonicInstant?
 
@@ -49,6 +51,19 @@ package struct PressureClassifier: Sendable {
             least = min(least ?? 1, headroom.share)
         }
         return least
+    }
+
+    /// How far the nearest limit is from critical; `nil` when no source has told any bytes.
+    package var admissionRoom: AdmissionRoom? {
+        var nearest: AdmissionRoom?
+        for index in voters.indices {
+            guard let headroom = voters[index].headroom, let bands = voters[index].bands,
+                let takenAt = voters[index].reading?.takenAt
+            else { continue }
+            let bytes = headroom.available.bytes - bands.criticalEnter.bytes
+            if nearest.map({ bytes < $0.bytes }) ?? true { nearest = AdmissionRoom(bytes: bytes, takenAt: takenAt) }
+        }
+        return nearest
     }
 
     /// One source's last reading, and what follows from it.
@@ -94,12 +109,13 @@ package struct PressureClassifier: Sendable {
         let before = level
         guard let leader = leader() else { return (nil, timings.longestPoll) }
         move(towards: voters[leader].vote, at: now)
+        if voters[leader].vote >= level { holder = leader }
         let relief = level >= before ? wish(at: now) : nil
         if let relief { pacing.noteWish(relief.level, at: now) }
         if let since = unsettledSince, now >= since + settle { unsettledSince = nil }
         let nextPoll = nextPoll(votes: voters[leader].vote, at: now)
         guard level != before || relief != nil else { return (nil, nextPoll) }
-        let cause = cause(voters[leader], before: before, at: now)
+        let cause = cause(voters[level < before ? holder ?? leader : leader], before: before, at: now)
         return (PressureDecision(cause: cause, score: score, relief: relief), nextPoll)
     }
 

@@ -33,6 +33,7 @@ package final class PressureMonitor: Sendable {
     /// As many places a source as it has readings. Held for the length of a step, so that steps do not overlap.
     private let readings: Lock<[SignalReading?]>
     private let classifier: Lock<PressureClassifier>
+    private let room = Lock<AdmissionRoom?>(nil)
     /// What the running thread waits on; `nil` while stopped.
     private let running = Lock<EventLoop?>(nil)
 
@@ -76,6 +77,18 @@ package final class PressureMonitor: Sendable {
     /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
     package var headroom: Headroom? { classifier.withLock { $0.headroom } }
 
+    /// How far the nearest limit was from critical at the last sample; `nil` while the monitor does not run.
+    package var admissionRoom: AdmissionRoom? { isRunning ? room.withLock { $0 } : nil }
+
+    /// The same after a sample that is taken now, on the calling thread; a decision is delivered there as well.
+    package func refreshedAdmissionRoom() -> AdmissionRoom? {
+        guard isRunning else { return nil }
+        tick()
+        return admissionRoom
+    }
+
+    private var isRunning: Bool { running.withLock { $0 != nil } }
+
     /// What works and what does not, source by source. May allocate and read files.
     package var statuses: [SignalStatus] { sources.flatMap(\.statuses) }
 
@@ -90,6 +103,10 @@ package final class PressureMonitor: Sendable {
     /// Begins to watch; does nothing when it already does. The first sample is taken at once, on the monitor's thread.
     ///
     /// The thread does not keep the monitor alive: releasing it ends the thread.
+    ///
+    /// In the child of a fork(2) the thread is missing and the descriptors are the parent's: start it again there, and all
+    /// is opened anew. Do that on a thread that the child has made, for the standard library's locks know the others by
+    /// the parent's numbers.
     ///
     /// - Throws: ``PressureError`` with code `threadUnavailable` or `signalUnavailable` (no descriptor left). The monitor
     ///   is then stopped, and may be started again.
@@ -146,6 +163,8 @@ package final class PressureMonitor: Sendable {
             let now = clock.now()
             return classifier.withLock { classifier in
                 let (decision, nextPoll) = classifier.step(readings, at: now)
+                let nearest = classifier.admissionRoom
+                room.withLock { $0 = nearest }
                 if let observe {
                     observe(.sample(Sample(at: now, readings: readings, decision: decision, nextPoll: nextPoll)))
                 }

@@ -49,7 +49,7 @@ struct StallJudge: Sendable {
         if now - next.at >= thresholds.window { (self.base, self.next) = (next, mark) }
     }
 
-    /// Whether the waiting is our business: our own always is, that of others while memory is not plentiful.
+    /// Whether the waiting is our business: our own always is, if only as thrashing, that of others while memory is not plentiful.
     func counts(_ reading: StallReading, headroom: Double?) -> Bool {
         reading.scope == .own || (headroom.map { $0 < thresholds.strangersBelow } ?? true)
     }
@@ -70,9 +70,10 @@ struct StallJudge: Sendable {
             let span = now - base.at
             let some = Duration.microseconds(reading.totals.some - base.totals.some)
             let full = Duration.microseconds((reading.totals.full ?? 0) - (base.totals.full ?? 0))
+            let isPlenty = headroom.map { $0 >= thresholds.strangersBelow } ?? false
             let critical = threshold(.critical, reading, over: span)
-            let warning = threshold(.warning, reading, over: span)
-            if reading.totals.full != nil, full >= critical {
+            let warning = isPlenty ? thrashing(over: span) : threshold(.warning, reading, over: span)
+            if reading.totals.full != nil, full >= critical, !isPlenty {
                 (seen, found) = (.critical, Proof(stalled: full, within: span, threshold: critical))
             } else if some >= warning {
                 (seen, found) = (.warning, Proof(stalled: some, within: span, threshold: warning))
@@ -88,6 +89,11 @@ struct StallJudge: Sendable {
             heldUntil = isStill ? now + thresholds.window : nil
             if isStill { accepted = reading.totals.some }
         }
+    }
+
+    /// The growth that counts although memory is plentiful.
+    private func thrashing(over span: Duration) -> Duration {
+        .nanoseconds(Int64(Double(max(span, thresholds.window).nanoseconds) * thresholds.thrashing))
     }
 
     /// The growth that proves a level over some time, a window or longer.

@@ -24,7 +24,9 @@ extension LimitedGroup {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         // The shell moves itself and then becomes the program.
-        process.arguments = ["-c", "echo $$ > \"$0\" && exec \"$@\"", "\(group.directory)/cgroup.procs"] + arguments
+        let moves = entrances.indices.map { "echo $$ > \"${\($0 + 1)}\" && " }.joined()
+        let script = "\(moves)shift \(entrances.count) && exec \"$@\""
+        process.arguments = ["-c", script, "sh"] + entrances + arguments
         process.standardOutput = output
         process.standardError = errors
         try process.run()

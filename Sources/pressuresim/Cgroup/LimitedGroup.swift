@@ -11,8 +11,11 @@ final class LimitedGroup: Sendable {
     static let prefix = "pressuresim-"
 
     let group: MemoryGroup
-    /// As the user knows it: below the mount.
+    /// Its name, unique on this machine.
     let name: String
+    /// Beside a cgroup of version 1, one of version 2 without a limit, if that can be made: stalled time is counted there
+    /// for each cgroup, and in version 1 for the whole machine only.
+    private let companion: String?
 
     /// Makes the cgroup.
     ///
@@ -28,14 +31,32 @@ final class LimitedGroup: Sendable {
             )
         }
         let parent = own.version == .v1 ? own : top
-        try self.init(limit: limit, parent: parent.directory, version: parent.version)
+        let companion = own.version == .v1 ? MemoryGroup.unified().first : nil
+        try self.init(
+            limit: limit,
+            parent: parent.directory,
+            version: parent.version,
+            companionParent: companion?.directory
+        )
     }
 
     /// Makes the cgroup below a directory.
-    init(limit: ByteCount, parent: String, version: MemoryGroup.Version) throws(EnvironmentRefusal) {
+    init(
+        limit: ByteCount,
+        parent: String,
+        version: MemoryGroup.Version,
+        companionParent: String? = nil
+    ) throws(EnvironmentRefusal) {
         Self.sweep(parent)
-        name = "\(Self.prefix)\(getpid())-\(Self.number())"
+        let name = "\(Self.prefix)\(getpid())-\(Self.number())"
+        self.name = name
         group = MemoryGroup(directory: "\(parent)/\(name)", version: version)
+        companion = companionParent.flatMap { parent in
+            Self.sweep(parent)
+            let path = "\(parent)/\(name)"
+            let manager = FileManager.default
+            return (try? manager.createDirectory(atPath: path, withIntermediateDirectories: false)).map { path }
+        }
         do {
             if version == .v2, let controllers = KernelText.read("\(parent)/cgroup.subtree_control"),
                 !controllers.split(whereSeparator: \.isWhitespace).contains("memory")
@@ -45,7 +66,7 @@ final class LimitedGroup: Sendable {
             try FileManager.default.createDirectory(atPath: group.directory, withIntermediateDirectories: false)
             try group.setLimit(limit)
         } catch {
-            Self.removeDirectory(group.directory)
+            remove()
             throw EnvironmentRefusal(
                 message: """
                     No cgroup with a limit of \(limit) can be made below \(parent): \(error). It takes root and a memory \
@@ -57,12 +78,16 @@ final class LimitedGroup: Sendable {
 
     deinit { remove() }
 
+    /// The files that a process writes its number to, to get in.
+    var entrances: [String] { ([group.directory] + [companion].compactMap(\.self)).map { "\($0)/cgroup.procs" } }
+
     /// Kills what is left in the cgroup and removes it. Only processes of the tool's own can be in it.
     func remove() {
         for _ in 0..<200 {
             let processes = group.processes
             for process in processes { kill(process, SIGKILL) }
-            if Self.removeDirectory(group.directory) { return }
+            let isGone = Self.removeDirectory(group.directory)
+            if companion.map(Self.removeDirectory) ?? true, isGone { return }
             Pause.sleep(.milliseconds(10))
         }
     }

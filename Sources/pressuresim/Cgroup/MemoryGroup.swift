@@ -17,13 +17,19 @@ struct MemoryGroup: Hashable, Sendable {
     /// The cgroup that this process is in, and those above it, as far as they can be seen; the last one is where the
     /// hierarchy is mounted. Version 1 goes first: where its memory controller is mounted, it is the one that counts.
     static func ancestry() -> [MemoryGroup] {
+        let legacy = layout().memory.map { MemoryGroup(directory: $0, version: .v1) }
+        return legacy.isEmpty ? unified() : legacy
+    }
+
+    /// The cgroups of version 2 that this process is in, whether or not memory is limited there.
+    static func unified() -> [MemoryGroup] { layout().unified.map { MemoryGroup(directory: $0, version: .v2) } }
+
+    private static func layout() -> CgroupLayout {
         guard let mounts = KernelText.read("/proc/self/mountinfo"), let groups = KernelText.read("/proc/self/cgroup")
-        else { return [] }
-        let layout = CgroupLayout(CgroupMembership(parsing: groups.utf8), mounts: CgroupMount.parse(mounts.utf8)) {
+        else { return CgroupLayout() }
+        return CgroupLayout(CgroupMembership(parsing: groups.utf8), mounts: CgroupMount.parse(mounts.utf8)) {
             FileManager.default.fileExists(atPath: $0)
         }
-        let legacy = layout.memory.map { MemoryGroup(directory: $0, version: .v1) }
-        return legacy.isEmpty ? layout.unified.map { MemoryGroup(directory: $0, version: .v2) } : legacy
     }
 
     // MARK: Reading

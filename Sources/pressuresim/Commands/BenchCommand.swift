@@ -25,6 +25,9 @@ struct BenchCommand: AsyncParsableCommand {
     @Flag(help: "Less data and fewer repetitions: under a minute.")
     var quick = false
 
+    @Flag(help: "Only how soon pressure is answered, in real cgroups; needs root.")
+    var signals = false
+
     @Option(
         help: ArgumentHelp(
             "Measure with the files of this directory instead of the toolchain's; an index.json as the peers' corpus "
@@ -46,6 +49,7 @@ struct BenchCommand: AsyncParsableCommand {
     var tiny = false
 
     func run() async throws {
+        if signals { return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json) }
         let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
         let plan: BenchPlan = tiny ? .tiny : quick ? .quick : .full
         let bench = Bench(plan: plan, corpus: corpus, directory: spillDirectory, progress: progress)

@@ -51,11 +51,7 @@ struct SurvivalChild: Sendable {
         var configuration = PressureConfiguration()
         configuration.spillDirectory = plan.spillDirectory
         configuration.bypassesPageCache = true
-        configuration.sources = [
-            PressureSource(name: "cgroups") { (context: SignalContext) throws(PressureError) in
-                [try CgroupSource(context: context)]
-            }
-        ]
+        configuration.sources = [.automatic]
         let manager = try PressureManager(configuration: configuration)
         let controller = PressureController("survival")
         try manager.root.addChild(controller)

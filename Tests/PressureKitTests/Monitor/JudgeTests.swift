@@ -81,7 +81,7 @@ import Testing
     @Test(
         arguments: [
             (StallReading.Scope.host, 0.5, PressureLevel.normal), (.above, 0.9, .normal), (.host, 0.49, .warning),
-            (.above, 0.1, .warning), (.own, 0.9, .warning), (.host, nil, .warning),
+            (.above, 0.1, .warning), (.own, 0.9, .normal), (.own, 0.49, .warning), (.host, nil, .warning),
         ] as [(StallReading.Scope, Double?, PressureLevel)]
     )
     func strangersCountOnlyWhenMemoryIsNotPlentiful(scope: StallReading.Scope, headroom: Double?, level: PressureLevel)
@@ -91,6 +91,17 @@ import Testing
         bench.headroom = headroom
         bench.pass(0)
         #expect(bench.pass(1_000, some: 250, rings: true) == level)
+    }
+
+    /// Pitfall 16: a stream through the page cache makes its writer wait. A working set that does not fit does so all the
+    /// time, however much of it is cache.
+    @Test func withMemoryLeftOnlyThrashingCountsAndAsAWarning() {
+        var bench = Bench()
+        bench.headroom = 0.9
+        bench.pass(0)
+        for _ in 0..<20 { #expect(bench.pass(1_000, some: 300, full: 300, rings: true) == .normal) }
+        for _ in 0..<4 { bench.pass(1_000, some: 950, full: 950, rings: true) }
+        #expect(bench.judge.vote == .warning)
     }
 
     @Test func totalsThatGoBackAreAnotherCgroups() {

@@ -44,15 +44,6 @@ import Testing
     }
 }
 
-/// A clock that stands still unless it is moved.
-private final class StepClock: MonotonicClock {
-    private let time = Lock(MonotonicInstant(nanoseconds: 0))
-
-    func now() -> MonotonicInstant { time.withLock { $0 } }
-
-    func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }
-}
-
 @Suite struct HogTests {
     private func run(_ hog: Hog, rooms: @escaping () -> [MemoryRoom] = { [] }) -> Hog.Outcome {
         let clock = StepClock()

@@ -10,12 +10,16 @@ package final class CgroupSource: SignalSource {
     private struct Level {
         let files: any CgroupLevel
         var rope: UsageBellRope?
+        var reclaim: ReclaimBell?
         /// It had a limit at the last sample.
         var isLimited = false
         var hasRung = false
         /// It has rung, and usage was where it said.
         var isVerified = false
     }
+
+    /// Tags from here on are those of reclaim bells.
+    private static let reclaimTags = 1000
 
     private struct State {
         var locator: CgroupLocator
@@ -45,7 +49,7 @@ package final class CgroupSource: SignalSource {
 
     deinit {
         state.withLock { state in
-            for place in state.levels.indices { state.levels[place]?.rope?.cut(from: nil) }
+            for place in state.levels.indices { cut(place, &state) }
         }
     }
 
@@ -68,7 +72,7 @@ package final class CgroupSource: SignalSource {
         guard let headroom = usage.headroom else {
             guard state.levels[place]?.isLimited ?? false else { return nil }
             // The limit was lifted.
-            state.levels[place]?.rope?.cut(from: state.loop)
+            cut(place, &state)
             return SignalReading(
                 origin: .cgroup,
                 source: files.directory,
@@ -85,12 +89,13 @@ package final class CgroupSource: SignalSource {
             if isTrue { state.levels[place]?.isVerified = true }
         }
         hang(usage, place, &state)
+        let isSafe = hangReclaimBell(usage, place, &state, at: now)
         return SignalReading(
             origin: .cgroup,
             source: files.directory,
             measure: .headroom(headroom),
             takenAt: now,
-            isWatched: state.levels[place]?.rope?.bells.isSafe ?? false
+            isWatched: isSafe || state.levels[place]?.rope?.bells.isSafe ?? false
         )
     }
 
@@ -105,6 +110,26 @@ package final class CgroupSource: SignalSource {
         }
     }
 
+    /// - Returns: Whether the level cannot rise without a ring.
+    private func hangReclaimBell(
+        _ usage: CgroupUsage,
+        _ place: Int,
+        _ state: inout State,
+        at now: MonotonicInstant
+    ) -> Bool {
+        guard let loop = state.loop, ReclaimBell.isSafe(usage, thresholds: context.thresholds) else { return false }
+        state.levels[place]?.reclaim?.hang(at: now) { descriptor, interest in
+            loop.watch(descriptor, for: interest, tag: place + Self.reclaimTags, receiver: self)
+        }
+        return state.levels[place]?.reclaim?.isHung ?? false
+    }
+
+    private func cut(_ place: Int, _ state: inout State) {
+        let loop = state.loop
+        state.levels[place]?.rope?.cut(from: loop)
+        state.levels[place]?.reclaim?.cut { loop?.unwatch($0) }
+    }
+
     /// Looks whether the process has been moved, and if so, opens the files of where it is now.
     private func move(_ state: inout State, at now: MonotonicInstant) {
         guard let layout = state.locator.changedLayout(isLost: state.isLost, at: now) else { return }
@@ -113,15 +138,22 @@ package final class CgroupSource: SignalSource {
             let index = place % CgroupLayout.deepest
             let directories = place < CgroupLayout.deepest ? layout.unified : layout.memory
             let directory = index < directories.count ? directories[index] : nil
-            state.levels[place]?.rope?.cut(from: state.loop)
+            cut(place, &state)
             state.levels[place] = directory.flatMap { open($0, isLegacy: place >= CgroupLayout.deepest) }
         }
     }
 
     private func open(_ directory: String, isLegacy: Bool) -> Level? {
-        guard isLegacy else { return (try? UnifiedLevel(directory: directory)).map { Level(files: $0) } }
-        guard let files = try? LegacyLevel(directory: directory) else { return nil }
-        return Level(files: files, rope: UsageBellRope(directory: directory))
+        if isLegacy {
+            guard let files = try? LegacyLevel(directory: directory) else { return nil }
+            return Level(
+                files: files,
+                rope: UsageBellRope(directory: directory),
+                reclaim: ReclaimBell(legacy: directory)
+            )
+        }
+        guard let files = try? UnifiedLevel(directory: directory) else { return nil }
+        return Level(files: files, reclaim: ReclaimBell(unified: directory))
     }
 
     // MARK: Waiting
@@ -131,13 +163,18 @@ package final class CgroupSource: SignalSource {
     package func detach(from loop: EventLoop) {
         state.withLock { state in
             guard state.loop === loop else { return }
-            for place in state.levels.indices { state.levels[place]?.rope?.cut(from: loop) }
+            for place in state.levels.indices { cut(place, &state) }
             state.loop = nil
         }
     }
 
     package func receive(_ event: EventLoop.Event) {
         state.withLock { state in
+            guard event.tag < Self.reclaimTags else {
+                let loop = state.loop
+                state.levels[event.tag - Self.reclaimTags]?.reclaim?.noteRing { loop?.unwatch($0) }
+                return
+            }
             state.levels[event.tag]?.rope?.quiet()
             state.levels[event.tag]?.hasRung = true
         }
@@ -168,7 +205,11 @@ package final class CgroupSource: SignalSource {
             return status
         }
         guard let headroom = usage.headroom else { return status }
-        status.detail = "\(headroom.available) of \(headroom.limit) left; polled."
+        let isHung = level.reclaim?.isHung ?? false
+        status.state = isHung ? .armed : .available
+        status.detail =
+            "\(headroom.available) of \(headroom.limit) left; "
+            + (isHung ? "the kernel rings when it takes page cache away." : "polled.")
         guard let rope = level.rope else { return status }
         if let refusal = rope.refusal {
             let reason = Errno(rawValue: refusal)

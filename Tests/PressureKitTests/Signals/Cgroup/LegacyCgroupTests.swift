@@ -89,6 +89,34 @@ struct LegacyCgroupTests {
         #expect(monitor.level == .normal)
     }
 
+    /// P10 where page cache fills the limit, as it does in most containers; and a shortage is noticed all the same.
+    @Test func aCgroupFullOfPageCacheIsCalmTooAndRingsWhenItIsNot() throws {
+        let cgroup = try RealCgroup(limit: Self.limit)
+        let root = try cgroup.root()
+        let file = FileManager.default.temporaryDirectory.appending(path: "pk-full-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let writer = try cgroup.run("exec dd if=/dev/zero of=\(file.path) bs=1M count=300 conv=fsync 2>/dev/null")
+        writer.process.waitUntilExit()
+        let source = try CgroupSource(context: root.context)
+        let witness = try Witness()
+        let monitor = try PressureMonitor(sources: [source], observe: { witness.note($0) }, deliver: { _ in })
+        try monitor.start()
+        defer { monitor.stop() }
+        let first = try #require(witness.wait { !$0.isEmpty }.first)
+        #expect(first.nextPoll == .seconds(5))
+        #expect(source.statuses.contains { $0.detail.contains("page cache") && $0.state == .armed })
+
+        let sponge = try cgroup.sponge(most: .mebibytes(180))
+        sponge.write(Data(count: 172 << 20))
+        let samples = witness.wait { samples in samples.contains { $0.decision != nil } }
+        let crossing = try #require(samples.firstIndex { $0.decision != nil })
+        let rung = (1...crossing).filter { index in
+            samples[index - 1].nextPoll >= .seconds(4)
+                && samples[index].at - samples[index - 1].at < .seconds(4)
+        }
+        #expect(!rung.isEmpty, "some step came long before the sleep before it was over")
+    }
+
     @Test func aLowerLimitIsSeenAndHasItsOwnBells() throws {
         let cgroup = try RealCgroup(limit: Self.limit)
         let root = try cgroup.root()
@@ -114,7 +142,7 @@ struct LegacyCgroupTests {
         source.attach(to: loop)
         var readings: [SignalReading?] = Array(repeating: nil, count: source.width)
         source.sample(at: MonotonicInstant(nanoseconds: 0), into: &readings, from: 0)
-        #expect(loop.watchCount == 1)
+        #expect(loop.watchCount == 1, "without page cache there is nothing to reclaim")
         cgroup.remove(cgroup.memory)
         _ = loop.wait(upTo: .seconds(20))
         for second in 1...3 {

@@ -214,4 +214,34 @@ struct RealStallTests {
         #expect(reader.events.withLock { $0.isEmpty }, "read, so quiet")
         loop.unwatch(handle.fileDescriptor)
     }
+
+    /// Version 2 has no memory controller to test with here: `cgroup.events` rings in the place of `memory.events`.
+    @Test func aUnifiedCgroupFullOfPageCacheSleepsUntilItsEventsRing() throws {
+        let cgroup = try RealCgroup(limit: .mebibytes(64))
+        let root = try FakeRoot()
+        try root.enterUnified("/app")
+        try root.makeUnified("/app", current: 1000 << 20, max: "\(1000 << 20)", inactive: 600 << 20)
+        try root.link("/sys/fs/cgroup/app/memory.events", to: cgroup.unified + "/cgroup.events")
+        let source = try CgroupSource(context: root.context)
+        let loop = try EventLoop()
+        source.attach(to: loop)
+        defer { source.detach(from: loop) }
+        func sample(at seconds: Int64) -> SignalReading? {
+            var readings: [SignalReading?] = Array(repeating: nil, count: source.width)
+            source.sample(at: MonotonicInstant(nanoseconds: seconds * 1_000_000_000), into: &readings, from: 0)
+            return readings.compactMap { $0 }.first
+        }
+        #expect(sample(at: 0)?.isWatched == true)
+        #expect(loop.watchCount == 1)
+        try cgroup.run("exec cat >/dev/null")
+        while loop.watchCount > 0 { _ = loop.wait(upTo: .seconds(20)) }
+        #expect(sample(at: 1)?.isWatched == false, "for two seconds it is polled")
+        #expect(sample(at: 2)?.isWatched == false)
+        #expect(sample(at: 4)?.isWatched == true)
+        _ = loop.wait(upTo: .zero)
+        #expect(loop.watchCount == 1, "read, so quiet")
+        // With less cache than warning begins with, usage could be short the moment it meets the limit.
+        try root.makeUnified("/app", current: 600 << 20, max: "\(1000 << 20)", inactive: 100 << 20)
+        #expect(sample(at: 5)?.isWatched == false)
+    }
 }
