@@ -77,7 +77,9 @@ extension LifeRecord {
 extension [Step] {
     /// The parts between `relaunch` steps.
     var lives: [[Step]] {
-        split(omittingEmptySubsequences: false) { if case .relaunch = $0.action { true } else { false } }.map(Array.init)
+        split(omittingEmptySubsequences: false) { if case .relaunch = $0.action { true } else { false } }.map(
+            Array.init
+        )
     }
 }
 

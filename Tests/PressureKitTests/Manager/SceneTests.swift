@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PressureKitTesting
 import Synchronization
@@ -215,4 +216,40 @@ import Testing
         let taken = await #expect(throws: PressureError.self) { try await manager.followPauses([.fifo("/dev/null")]) }
         #expect(taken?.code == .signalUnavailable)
     }
+
+    #if !canImport(Darwin)
+    /// Ctrl-Z in a process of its own: the memory goes, the process stops, and comes back when somebody continues it.
+    @Test func theTerminalPausesAndResumes() async {
+        await #expect(processExitsWith: .success) {
+            let manager = try makeManager()
+            let controller = try addController("app", to: manager.root)
+            controller.appear()
+            let cache = controller.cache("x", initialValue: makeBytes(1000, seed: 1))
+            let lines = HookLog.Lines()
+            let log = HookLog("manager", lines)
+            manager.delegate = log
+            let following = Task { try await manager.followPauses([.terminal]) }
+            // Until the handlers are there, the signal would only stop the process.
+            var action = sigaction()
+            repeat {
+                _ = unsafe sigaction(SIGTSTP, nil, &action)
+                await Task.yield()
+            } while unsafe action.__sigaction_handler.sa_handler == nil
+            // Continues this process once it has stopped.
+            let watcher = Process()
+            watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
+            watcher.arguments = [
+                "-c", "until grep -q '^State:.T' /proc/\(getpid())/status; do :; done; kill -CONT \(getpid())",
+            ]
+            try watcher.run()
+            kill(getpid(), SIGTSTP)
+            while !lines.all.contains("manager.foreground") { await Task.yield() }
+            while !cache.isLoaded { await Task.yield() }
+            precondition(lines.all == ["manager.background", "manager.foreground"])
+            following.cancel()
+            try await following.value
+            withExtendedLifetime(log) {}
+        }
+    }
+    #endif
 }
