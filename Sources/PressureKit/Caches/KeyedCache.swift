@@ -75,7 +75,14 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     /// Puts a value in place of the one for `key`, if any. Readers keep the old one for as long as they use it.
     ///
     /// A value that was set is never dropped, loader or no loader, until it is invalidated: the loader does not make it.
-    public func set(_ value: consuming Value, for key: Key) { entry.replace(key, with: value) }
+    ///
+    /// When that leaves too little memory, the calling thread waits until some is freed, for a second at most; a task does
+    /// not wait.
+    public func set(_ value: consuming Value, for key: Key) {
+        let bytes = value.footprint
+        entry.replace(key, with: value)
+        entry.controller?.context?.admission.arrived(bytes)
+    }
 
     /// Changes the value for `key` in place, or a copy of it while readers hold it. Loads or restores it first.
     ///

@@ -55,10 +55,12 @@ package final class Admission: Sendable {
         var counts = AdmissionCounts()
         /// After a relief that brought next to nothing, nobody waits for another one until then.
         var fruitlessUntil: MonotonicInstant?
+        /// A relief was asked for that nobody waits for, and has not ended.
+        var isAsked = false
     }
 
-    /// After a fruitless relief this long nobody waits.
-    private static let pause = Duration.seconds(1)
+    /// After a fruitless relief nobody waits for this long, and ten times as long after one that took too long.
+    private static let pause = Duration.milliseconds(100)
 
     /// The longest that a reader waits.
     package let patience: Duration
@@ -125,13 +127,56 @@ package final class Admission: Sendable {
             supply.relieve(shortfall) { returned in answer.withLock { $0 = returned } }
             returned = answer.wait(atMost: patience) { $0 }
         }
+        settle(returned, of: shortfall, for: bytes, hasTried: mayWait, since: start)
+    }
+
+    /// Counts a relief and what came of it.
+    private func settle(
+        _ returned: ByteCount?,
+        of shortfall: ByteCount,
+        for bytes: Int,
+        hasTried: Bool,
+        since start: MonotonicInstant
+    ) {
         let end = clock.now()
-        // A relief that frees half of what was wanted has been worth the wait.
+        // One that frees half of what was wanted has been worth it; less than half of the load itself is nothing.
         let isEnough = returned.map { $0.bytes >= shortfall.bytes / 2 } ?? false
+        let isFruitless = returned.map { $0.bytes < min(bytes, shortfall.bytes) / 2 } ?? true
         state.withLock { state in
             state.counts.waited += end - start
             if isEnough { state.counts.relieved += 1 } else { state.counts.overdrawn += 1 }
-            if mayWait { state.fruitlessUntil = isEnough ? nil : end + Self.pause }
+            guard hasTried else { return }
+            state.fruitlessUntil = isFruitless ? end + Self.pause * (returned == nil ? 10 : 1) : nil
+        }
+    }
+
+    /// A value that the app made itself has been put into a cache: it is in memory already, but the next one is not.
+    ///
+    /// What does not fit is relieved. Outside of tasks the calling thread waits for that as ``admit(_:)`` does, which
+    /// slows down whoever makes values faster than they can be written; in a task nobody waits, because the thread is
+    /// the cooperative pool's.
+    ///
+    /// - Parameter bytes: What the value takes.
+    package func arrived(_ bytes: Int) {
+        guard bytes > 0, let supply = supply.withLock({ $0 }) else { return }
+        let now = clock.now()
+        state.withLock { $0.ledger.begin(bytes) }
+        defer { state.withLock { $0.ledger.end(bytes, at: now) } }
+        var verdict = judge(bytes, supply.room())
+        if verdict == .look { verdict = judge(bytes, supply.refresh(), isLast: true) }
+        guard case .relieve(let shortfall) = verdict else { return }
+        // The task is only looked for, and not kept.
+        guard unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
+            return relieve(shortfall, for: bytes, supply)
+        }
+        let isFirst = state.withLock { state in
+            defer { state.isAsked = true }
+            return !state.isAsked && (state.fruitlessUntil.map { $0 <= now } ?? true)
+        }
+        guard isFirst else { return }
+        supply.relieve(shortfall) { [weak self] returned in
+            self?.state.withLock { $0.isAsked = false }
+            self?.settle(returned, of: shortfall, for: bytes, hasTried: true, since: now)
         }
     }
 }
@@ -157,7 +202,8 @@ extension Admission.Supply {
                         amount: .bytes(bytes.bytes),
                         warns: false,
                         reply: { report in
-                            done(max(.zero, report?.returned ?? .zero))
+                            // Of a few small values the system's own count is not exact; the next sample is.
+                            done(max(.zero, report?.returned ?? .zero, report?.claimed ?? .zero))
                         }
                     )
                 )

@@ -31,6 +31,10 @@ package struct AdmissionLedger: Sendable {
     /// A shortage of less is not worth a relief: it is what a few small values take.
     static let tolerance = 1 << 20
 
+    /// Behind the threshold a load has this much of the shortage freed as well: the monitor asks for it too, but at its own
+    /// pace, and loads go on meanwhile.
+    static let mostDeficit = 64 << 20
+
     /// Bytes that are being loaded or restored now.
     private(set) var underWay = 0
     private var arrived = FreedLedger()
@@ -49,7 +53,7 @@ package struct AdmissionLedger: Sendable {
 
     /// What is left of a room once all that is under way is there; negative when it does not fit.
     package func margin(in room: AdmissionRoom) -> Int {
-        max(0, room.bytes) - underWay - arrived.freed(since: room.takenAt).bytes
+        max(-Self.mostDeficit, room.bytes) - underWay - arrived.freed(since: room.takenAt).bytes
     }
 
     /// What to do about a load of so many bytes that has begun already.

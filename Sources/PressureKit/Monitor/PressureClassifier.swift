@@ -85,7 +85,8 @@ package struct PressureClassifier: Sendable {
     /// against goals from samples taken before `end`.
     ///
     /// - Parameters:
-    ///   - level: The level it was made for.
+    ///   - level: The level it was made for; `normal` for one that the monitor did not ask for, of which only the bytes
+    ///     count.
     ///   - duration: How long it took.
     ///   - returned: What the system got back.
     package mutating func noteRelief(
@@ -94,10 +95,13 @@ package struct PressureClassifier: Sendable {
         returned: ByteCount,
         end: MonotonicInstant
     ) {
-        pacing.noteRelief(level, took: duration, returned: returned, at: end)
-        unsettledSince = end
-        if returned >= timings.fruitful {
-            reliefTime = min(max((reliefTime * 3 + duration) / 4, .milliseconds(50)), .seconds(10))
+        // What others asked for says nothing about the pace of what the monitor asks for.
+        if level > .normal {
+            pacing.noteRelief(level, took: duration, returned: returned, at: end)
+            unsettledSince = end
+            if returned >= timings.fruitful {
+                reliefTime = min(max((reliefTime * 3 + duration) / 4, .milliseconds(50)), .seconds(10))
+            }
         }
         freed.note(returned, at: end)
     }

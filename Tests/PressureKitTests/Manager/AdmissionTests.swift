@@ -26,11 +26,12 @@ import Testing
         #expect(ledger.verdict(on: 130 << 20, room: room(100), at: at(0)) == .relieve(.mebibytes(30)))
     }
 
-    /// Behind the threshold it is the load that is relieved, not the shortage: that is the monitor's business.
-    @Test func behindTheThresholdOnlyTheLoadIsAskedFor() {
+    /// Behind the threshold the shortage goes as well, as far as it is not out of proportion.
+    @Test(arguments: [(-20, 25), (-64, 69), (-900, 69)])
+    func behindTheThresholdTheShortageIsAskedForToo(room: Int, wanted: Int) {
         var ledger = AdmissionLedger()
         ledger.begin(5 << 20)
-        #expect(ledger.verdict(on: 5 << 20, room: room(-200), at: at(0)) == .relieve(.mebibytes(5)))
+        #expect(ledger.verdict(on: 5 << 20, room: self.room(room), at: at(0)) == .relieve(.mebibytes(wanted)))
     }
 
     @Test func whatIsUnderWayAndWhatArrivedSinceTheSampleCount() {
@@ -54,7 +55,8 @@ import Testing
     @Test func aFewSmallValuesAreNotWorthARelief() {
         var ledger = AdmissionLedger()
         ledger.begin(4096)
-        #expect(ledger.verdict(on: 4096, room: room(-1), at: at(0)) == .go)
+        let room = AdmissionRoom(bytes: -1, takenAt: at(0))
+        #expect(ledger.verdict(on: 4096, room: room, at: at(0)) == .go)
     }
 
     /// Many small ones are.
@@ -186,7 +188,7 @@ import Testing
         #expect(admission.counts.overdrawn == 2)
         admission.end(first)
         admission.end(second)
-        bank.clock.advance(by: .seconds(2))
+        bank.clock.advance(by: .seconds(1))
         bank.state.withLock { $0.room?.takenAt = bank.clock.now() }
         admission.end(admission.admit(5 << 20))
         #expect(bank.wanted.count == 2, "after a while it is tried again")
@@ -248,6 +250,29 @@ import Testing
         task.cancel()
         _ = try? await task.value
         await manager.shutdown()
+    }
+
+    /// What the app made itself is there already: outside of tasks its maker is slowed down, in a task nobody waits.
+    @Test func aValueThatWasSetIsRelievedAfterwards() async throws {
+        let bank = Bank(room: .mebibytes(10)) { $0 }
+        let admission = bank.admission()
+        let ended = ConditionLock(false)
+        try WorkerThread.spawn("setter") {
+            admission.arrived(8 << 20)
+            admission.arrived(16 << 20)
+            ended.withLock { $0 = true }
+        }
+        ended.wait { $0 ? () : nil }
+        #expect(bank.wanted == [.mebibytes(6)])
+        #expect(admission.counts.relieved == 1)
+
+        let stuck = Bank(room: .zero) { _ in nil }
+        let other = stuck.admission(patience: .seconds(3600))
+        await Task {
+            other.arrived(8 << 20)
+            other.arrived(8 << 20)
+        }.value
+        #expect(stuck.wanted == [.mebibytes(8)], "asked for once, and not waited for")
     }
 
     /// Hooks are called while a relief waits for them: what they load must not wait for the relief.

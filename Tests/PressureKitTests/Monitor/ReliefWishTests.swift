@@ -58,6 +58,24 @@ import Testing
         #expect(next?.at == pause, "\(why)")
     }
 
+    /// Reliefs that others asked for, one after the other, do not put off what the monitor asks for.
+    @Test func whatOthersAskForIsNoPause() {
+        var bench = ClassifierBench()
+        bench.settle(available: 90)
+        bench.classifier.noteRelief(
+            at: .critical,
+            duration: .milliseconds(10),
+            returned: .mebibytes(50),
+            end: bench.now
+        )
+        var wishes = 0
+        for available in stride(from: 89, to: 0, by: -1) {
+            bench.classifier.noteRelief(at: .normal, duration: .milliseconds(2), returned: .zero, end: bench.now)
+            if bench.step(after: .milliseconds(10), available: available)?.relief != nil { wishes += 1 }
+        }
+        #expect(wishes > 0, "gone in 900 ms")
+    }
+
     /// What warning spared may have to go at critical.
     @Test func aFruitlessWarningDoesNotHoldBackCritical() {
         var bench = ClassifierBench()
