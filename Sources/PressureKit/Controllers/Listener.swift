@@ -109,7 +109,10 @@ final class Listener: Sendable {
 extension Listener.Tools {
     /// Starts a thread.
     func start(_ number: Int) throws(PressureError) {
-        try WorkerThread.spawn("pk-listen") { work(as: number) }
+        try WorkerThread.spawn("pk-listen") {
+            Admission.exemptThisThread()
+            work(as: number)
+        }
     }
 
     /// A thread's life.

@@ -41,7 +41,7 @@ final class ReliefEngine: Sendable {
             limits: SpillLimits(
                 maximumBytes: configuration.spillLimit,
                 freeSpaceFloor: configuration.freeSpaceFloor,
-                bypassPageCache: configuration.bypassesPageCache
+                bypassPageCache: configuration.bypassesPageCache ?? (CgroupLimit.least(SignalContext()) != nil)
             )
         )
         compressedTier = configuration.compressedTier

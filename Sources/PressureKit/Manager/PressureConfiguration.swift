@@ -52,8 +52,10 @@ public struct PressureConfiguration: Sendable {
     /// What may become of values when memory is short, whatever their caches and controllers support.
     public var supportedDispositions = Disposition.all
 
-    /// Writes go to the disk and out of the page cache at once. Needed where a cgroup limit counts the page cache.
-    public var bypassesPageCache = false
+    /// Whether what is spilled goes to the disk and out of the page cache at once. By default it does where a cgroup
+    /// limits the process's memory, since the limit counts the page cache too: there it is the only way that spilling
+    /// frees anything, and measured to be 4 to 6 times as fast. Elsewhere the page cache is a second chance for free.
+    public var bypassesPageCache: Bool?
 
     package var fileSystem: any FileSystem = LinuxFileSystem()
     package var clock: any MonotonicClock = SystemClock()

@@ -19,7 +19,10 @@ final class ReliefThread: Sendable {
         let state = ConditionLock(State())
         self.state = state
         let relief = Relief(context: context, root: root)
-        try WorkerThread.spawn("pk-relief") { Self.work(state, relief) }
+        try WorkerThread.spawn("pk-relief") {
+            Admission.exemptThisThread()
+            Self.work(state, relief)
+        }
     }
 
     deinit { stop() }

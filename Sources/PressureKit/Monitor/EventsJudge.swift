@@ -19,6 +19,9 @@ struct EventsJudge: Sendable {
     /// Whether the last reading showed growth that counts.
     private(set) var hasGrown = false
 
+    /// What was counted last, for the cause of a fall.
+    private(set) var latest: EventCounters?
+
     private var last: EventCounters?
     private var heldUntil: MonotonicInstant?
     /// The number of the window in which the counters last grew, and of how many in a row it is the last.
@@ -37,6 +40,7 @@ struct EventsJudge: Sendable {
             self = EventsJudge()
             return
         }
+        latest = grown
         var seen = PressureLevel.normal
         if grown.oom > 0 || grown.oomKill > 0 {
             seen = .critical

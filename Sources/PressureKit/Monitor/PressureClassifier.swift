@@ -10,7 +10,7 @@ package struct PressureClassifier: Sendable {
     package private(set) var score = 0.0
 
     private let timings: PressureTimings
-    private var voters: [Voter]
+    private(set) var voters: [Voter]
     private var pacing: ReliefPacing
     private var freed = FreedLedger()
     /// How long a relief takes: a running average of those that freed something.
@@ -53,45 +53,6 @@ package struct PressureClassifier: Sendable {
         return least
     }
 
-    /// How far the nearest limit is from critical; `nil` when no source has told any bytes.
-    package var admissionRoom: AdmissionRoom? {
-        var nearest: AdmissionRoom?
-        for index in voters.indices {
-            guard let headroom = voters[index].headroom, let bands = voters[index].bands,
-                let takenAt = voters[index].reading?.takenAt
-            else { continue }
-            let bytes = headroom.available.bytes - bands.criticalEnter.bytes
-            if nearest.map({ bytes < $0.bytes }) ?? true { nearest = AdmissionRoom(bytes: bytes, takenAt: takenAt) }
-        }
-        return nearest
-    }
-
-    /// One source's last reading, and what follows from it.
-    package struct Vote: Hashable, Sendable {
-        /// The last reading; `nil` before the first.
-        package var reading: SignalReading?
-        /// The level it asks for.
-        package var level: PressureLevel
-        /// How bad it is, 0 … 1.
-        package var score: Double
-        /// The thresholds in bytes; `nil` when it does not measure bytes.
-        package var bands: ThresholdBytes?
-        /// In what time all is gone as things go; `nil` when that is far off.
-        package var exhaustion: Duration?
-    }
-
-    /// The vote of the source at a place.
-    package func vote(at index: Int) -> Vote {
-        let voter = voters[index]
-        return Vote(
-            reading: voter.isSilent ? nil : voter.reading,
-            level: voter.vote,
-            score: voter.score,
-            bands: voter.bands,
-            exhaustion: voter.headroom == nil ? nil : voter.headroomJudge.exhaustion
-        )
-    }
-
     /// Takes one reading of each source and decides.
     ///
     /// - Parameters:
@@ -109,13 +70,14 @@ package struct PressureClassifier: Sendable {
         let before = level
         guard let leader = leader() else { return (nil, timings.longestPoll) }
         move(towards: voters[leader].vote, at: now)
-        if voters[leader].vote >= level { holder = leader }
         let relief = level >= before ? wish(at: now) : nil
         if let relief { pacing.noteWish(relief.level, at: now) }
         if let since = unsettledSince, now >= since + settle { unsettledSince = nil }
         let nextPoll = nextPoll(votes: voters[leader].vote, at: now)
+        let speaker = level < before ? holder ?? leader : leader
+        if voters[leader].vote >= level { holder = leader }
         guard level != before || relief != nil else { return (nil, nextPoll) }
-        let cause = cause(voters[level < before ? holder ?? leader : leader], before: before, at: now)
+        let cause = cause(voters[speaker], before: before, at: now)
         return (PressureDecision(cause: cause, score: score, relief: relief), nextPoll)
     }
 

@@ -21,6 +21,9 @@ struct StallJudge: Sendable {
     /// How it does; `nil` at normal.
     private(set) var proof: Proof?
 
+    /// What was measured last, for the cause of a fall.
+    private(set) var latest: Proof?
+
     private let thresholds: StallThresholds
     /// At least a window old, once there has been one.
     private var base: Mark?
@@ -66,9 +69,10 @@ struct StallJudge: Sendable {
         var seen = PressureLevel.normal
         var found: Proof?
         let isOurs = counts(reading, headroom: headroom)
+        let span = now - base.at
+        let some = Duration.microseconds(reading.totals.some - base.totals.some)
+        latest = Proof(stalled: some, within: span, threshold: threshold(.warning, reading, over: span))
         if isOurs {
-            let span = now - base.at
-            let some = Duration.microseconds(reading.totals.some - base.totals.some)
             let full = Duration.microseconds((reading.totals.full ?? 0) - (base.totals.full ?? 0))
             let isPlenty = headroom.map { $0 >= thresholds.strangersBelow } ?? false
             let critical = threshold(.critical, reading, over: span)

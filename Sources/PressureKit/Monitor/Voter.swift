@@ -43,8 +43,14 @@ struct Voter: Sendable {
     var evidence: PressureCause.Evidence? {
         switch reading?.measure {
         case .headroom: headroomJudge.isForeseen ? headroomJudge.exhaustion.map { .exhaustion(in: $0) } : nil
-        case .stall: stallJudge.proof.map { .stalled($0.stalled, within: $0.within, threshold: $0.threshold) }
-        case .events: eventsJudge.proof.map { .events(high: $0.high, max: $0.max, oom: $0.oom + $0.oomKill) }
+        case .stall:
+            (stallJudge.proof ?? stallJudge.latest).map {
+                .stalled($0.stalled, within: $0.within, threshold: $0.threshold)
+            }
+        case .events:
+            (eventsJudge.proof ?? eventsJudge.latest).map {
+                .events(high: $0.high, max: $0.max, oom: $0.oom + $0.oomKill)
+            }
         case .demand, nil: nil
         }
     }

@@ -91,6 +91,11 @@ public struct PressureSource: Sendable {
         PressureSource(name: source.name) { () throws(PressureError) in source }
     }
 
+    /// What was recorded elsewhere, as if it happened now.
+    package static func recorded(_ recording: SignalRecording, name: String) -> PressureSource {
+        PressureSource(name: name) { () throws(PressureError) in RecordedSource(recording, name: name) }
+    }
+
     /// Opens the source.
     ///
     /// - Throws: ``PressureError`` with code `signalUnavailable` when it does not exist here or may not be read; the

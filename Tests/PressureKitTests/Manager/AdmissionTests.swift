@@ -1,3 +1,4 @@
+import CLinuxShims
 import PressureKitTesting
 import Testing
 
@@ -247,5 +248,28 @@ import Testing
         task.cancel()
         _ = try? await task.value
         await manager.shutdown()
+    }
+
+    /// Hooks are called while a relief waits for them: what they load must not wait for the relief.
+    @Test func noHookOfAReliefEverWaitsForOne() async throws {
+        final class Hooks: PressureControllerDelegate, PressureManagerDelegate {
+            let exempt = Lock<[Bool]>([])
+            func didReceiveMemoryWarning(_ warning: MemoryWarning) { note() }
+            func resourceDidEvict(_ resource: PressureResource) { note() }
+            func managerDidReceiveMemoryWarning(_ warning: MemoryWarning) { note() }
+            private func note() { exempt.withLock { $0.append(pk_is_exempt_thread()) } }
+        }
+        let hooks = Hooks()
+        var configuration = PressureConfiguration()
+        configuration.sources = []
+        let manager = try PressureManager(configuration: configuration)
+        manager.delegate = hooks
+        manager.root.delegate = hooks
+        let cache = manager.root.cache("held") { [UInt8](repeating: 7, count: 1 << 20) }
+        try cache.withValue { _ in }
+        _ = await manager.simulateMemoryWarning(.critical)
+        await manager.shutdown()
+        #expect(hooks.exempt.withLock { $0 } == [true, true, true])
+        #expect(!pk_is_exempt_thread())
     }
 }

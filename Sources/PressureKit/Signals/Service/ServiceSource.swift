@@ -1,6 +1,5 @@
 import CLinuxShims
 import Glibc
-import SystemPackage
 
 /// What the service manager watches for the process, by systemd's protocol: a pressure file of the kernel's, or a FIFO or
 /// socket into which somebody writes when memory is short.
@@ -256,22 +255,5 @@ package final class ServiceSource: SignalSource {
             }
             return [status]
         }
-    }
-}
-
-extension PressureError {
-    fileprivate static func serviceIsSilent(_ message: String) -> PressureError {
-        PressureError(code: .signalUnavailable, message: message)
-    }
-
-    fileprivate static func serviceUnreachable(_ path: String, errno: CInt) -> PressureError {
-        PressureError(
-            code: .signalUnavailable,
-            message: """
-                The service manager names \(path) (\(ServiceWatch.watchVariable)), which cannot be used: \
-                \(Errno(rawValue: errno)).
-                """,
-            errno: errno
-        )
     }
 }

@@ -119,7 +119,7 @@ struct StallPlace {
 
 extension PressureError {
     /// The file exists, but nothing is in it.
-    fileprivate static func stallsNotCounted(path: String, errno: CInt) -> PressureError {
+    static func stallsNotCounted(path: String, errno: CInt) -> PressureError {
         let isOff = Errno(rawValue: errno) == .notSupportedOnSocket
         return PressureError(
             code: .signalUnavailable,

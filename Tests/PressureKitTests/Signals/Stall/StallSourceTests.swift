@@ -59,6 +59,13 @@ import Testing
         #expect(error.message.contains("nothing about stalls"))
     }
 
+    /// Pitfall 6: how Red Hat's kernels come.
+    @Test func aKernelThatDoesNotCountSaysHowToSwitchItOn() {
+        let error = PressureError.stallsNotCounted(path: "/proc/pressure/memory", errno: EOPNOTSUPP)
+        #expect(error.code == .signalUnavailable)
+        #expect(error.message.contains("psi=1"))
+    }
+
     /// Pitfall 7: what cannot be written can still be read.
     @Test func withoutTriggersTheTotalsAreReadAndTheReasonIsTold() throws {
         let root = try Self.tree(["/a"])
