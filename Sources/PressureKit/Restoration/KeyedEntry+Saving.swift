@@ -32,7 +32,15 @@ extension KeyedEntry {
     /// key's at any moment that nobody holds it.
     private func saved(_ key: Key, to writer: StateFrames) throws -> StateManifest.Value? {
         guard residency(of: key) != .unloaded else { return nil }
-        let slot = try acquire(key)
+        let slot: Slot<Value>
+        do {
+            slot = try acquire(key)
+        } catch {
+            // It has gone meanwhile, or cannot be restored; its own readers learn of it too.
+            let failure = error as? PressureError
+            writer.leaveOut(failure ?? PressureError(code: .restoreFailed, message: "\(error)", path: path))
+            return nil
+        }
         defer { release(slot) }
         return try savedPinned(slot, to: writer)
     }

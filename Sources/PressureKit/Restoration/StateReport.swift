@@ -11,7 +11,7 @@ public struct StateReport: Sendable {
     public var caches: [String] = []
     /// The paths at which restoring stopped, since nobody provided the controller there.
     public var stopped: [String] = []
-    /// What went wrong at single controllers and caches; the rest was restored.
+    /// What went wrong at single controllers and caches; the rest was saved or restored.
     public var failures: [PressureError] = []
     /// The size of the state on disk, after saving.
     public var byteCount = ByteCount.zero

@@ -25,6 +25,7 @@ struct StateSaver {
         do {
             let writer = StateFrames(file: file, encoder: try ChunkEncoder())
             let node = try describe(root, writer, &report)
+            report.failures = writer.failures
             let manifest = StateManifest(version: version, root: node).encoded
             let units = file.units
             let tail = manifest + StateTrailer(units: UInt64(units), manifest: manifest).encoded
@@ -80,10 +81,17 @@ struct StateSaver {
     }
 }
 
-/// Where the values of a saved state are written.
-struct StateFrames {
+/// Where the values of a saved state are written. For one thread.
+final class StateFrames {
     let file: SegmentFile
     let encoder: ChunkEncoder
+    /// Values that could not be read where they are spilled: they are left out, and all others are saved.
+    private(set) var failures: [PressureError] = []
+
+    init(file: SegmentFile, encoder: ChunkEncoder) {
+        self.file = file
+        self.encoder = encoder
+    }
 
     /// Writes a value's bytes.
     func write(_ span: RawSpan) -> Result<[SpillRecord], SpillFailure> {
@@ -104,14 +112,32 @@ struct StateFrames {
         }
     }
 
-    /// Takes a copy over from a spill file as it is there, without unpacking it.
-    func take(_ copy: SpillCopy) throws -> [SpillRecord] {
+    /// Takes a copy over from a spill file as it is there, without unpacking it; `nil` when it cannot be read there.
+    ///
+    /// - Parameter path: whose it is, for the report.
+    func take(_ copy: SpillCopy, path: @autoclosure () -> String) throws -> [SpillRecord]? {
         guard let source = copy.file else { return [] }
         let decoder = try DecoderPool.shared.take()
         defer { DecoderPool.shared.giveBack(decoder) }
-        return try (0..<copy.chunkCount).map { index in
-            guard let record = copy.record(index) else { throw SpillFailure.valueNotPassed }
-            return try file.take(record, from: source, with: decoder)
+        decoder.use.begin()
+        defer { decoder.use.end() }
+        var records: [SpillRecord] = []
+        for index in 0..<copy.chunkCount {
+            guard let record = copy.record(index) else { return nil }
+            let payload: UnsafeMutableRawBufferPointer
+            do throws(SpillFailure) {
+                unsafe payload = try source.payload(of: record, with: decoder)
+            } catch {
+                for record in records { file.release(record) }
+                leaveOut(error.pressureError(path: path()))
+                return nil
+            }
+            // In the decoder's memory, which is ours.
+            records.append(try unsafe file.take(UnsafeRawBufferPointer(payload), as: record))
         }
+        return records
     }
+
+    /// Notes a value that is left out.
+    func leaveOut(_ failure: PressureError) { failures.append(failure) }
 }

@@ -180,15 +180,11 @@ extension SpillUsage {
 extension SegmentFile {
     /// Writes a chunk that another file has, as it is encoded there. Blocks.
     ///
-    /// - Throws: why it could not be read there or written here. Nothing is left allocated in this file then.
-    func take(
-        _ record: SpillRecord,
-        from source: SegmentFile,
-        with decoder: ChunkDecoder
-    ) throws(SpillFailure) -> SpillRecord {
-        decoder.use.begin()
-        defer { decoder.use.end() }
-        let payload = unsafe UnsafeRawBufferPointer(try source.payload(of: record, with: decoder))
+    /// - Parameters:
+    ///   - payload: the chunk's bytes there, checked.
+    ///   - record: what the other file says of it.
+    /// - Throws: why it could not be written. Nothing is left allocated in the file then.
+    func take(_ payload: UnsafeRawBufferPointer, as record: SpillRecord) throws(SpillFailure) -> SpillRecord {
         let (extent, generation) = try take(payload.count, frames: 1)
         let placed = SpillRecord(
             generation: generation,

@@ -340,6 +340,27 @@ import Testing
         #expect(!base.names.contains("\(Self.directory)/state.new"))
     }
 
+    /// One that cannot be read where it is spilled is left out and named; it does not keep the others from being saved.
+    @Test func aValueThatCannotBeReadIsLeftOut() async throws {
+        let app = try App(disk)
+        let bad = app.news.cache("bad", initialValue: makeBytes(1000, seed: 1))
+        let keyed = app.news.keyedCache("keyed", key: String.self, value: [UInt8].self)
+        keyed.set(makeBytes(1000, seed: 2), for: "spilled")
+        _ = await app.manager.simulateMemoryWarning(.critical)
+        _ = app.news.cache("good", initialValue: makeBytes(1000, seed: 3))
+        for number in 1...2 {
+            disk.set(.init(.error(EIO), on: .read, .once(number)))
+            let report = try await app.manager.saveState(to: Self.directory)
+            #expect(report.failures.count == 1, "\(report.failures)")
+            #expect(report.failures.map(\.path).first??.hasPrefix(number == 1 ? "news/bad" : "news/keyed") == true)
+            #expect(report.caches.contains("news/good"))
+        }
+        disk.set(nil)
+        #expect(try await app.manager.saveState(to: Self.directory).failures.isEmpty)
+        #expect(bad.residency == .spilled)
+        #expect(try await bad.value() == makeBytes(1000, seed: 1))
+    }
+
     // MARK: Damage
 
     /// One bit anywhere, any length, a file of somebody else: refused whole, with a reason, and nothing has changed.
