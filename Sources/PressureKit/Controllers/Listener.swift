@@ -117,15 +117,24 @@ extension Listener.Tools {
 
     /// A thread's life.
     private func work(as number: Int) {
-        // A relief waits for its hooks: what they load must not wait for a relief.
-        Admission.exemptThisThread()
-        while let item = nextItem(number) {
-            let caller = HookCaller(board: board, number: number)
-            guard caller.tell(item) else { return }
+        while tellNext(number) {
+            // What was told is let go before anybody hears that it was: a report may be the last to keep a cache.
+            letGo(number)
             queue.withLock { queue in
                 if board.isInCharge(number) { queue.pop() }
             }
         }
+    }
+
+    /// Tells the next item. Returns whether the thread goes on.
+    private func tellNext(_ number: Int) -> Bool {
+        guard let item = nextItem(number) else { return false }
+        return HookCaller(board: board, number: number).tell(item)
+    }
+
+    /// Takes the item that was told out of the queue; it keeps its place.
+    private func letGo(_ number: Int) {
+        _ = queue.withLock { queue in board.isInCharge(number) ? queue.takeTold() : nil }
     }
 
     /// The next item; `nil` when the listener is gone, or another thread has taken over.

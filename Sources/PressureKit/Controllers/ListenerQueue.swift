@@ -49,11 +49,14 @@ struct ListenerQueue {
     /// The next item for a thread that has just begun, or has finished the one before.
     mutating func begin() -> Item? {
         // Somebody has begun it and was given up.
-        if isBegun, let begun = ring[first], !begun.isResumable { pop() }
+        if isBegun, !(ring[first]?.isResumable ?? false) { pop() }
         guard count > 0 else { return nil }
         isBegun = true
         return ring[first]
     }
+
+    /// What the first item was, which is told; its place is kept until ``pop()``.
+    mutating func takeTold() -> Item? { ring[first].take() }
 
     /// The first item is told.
     mutating func pop() {
