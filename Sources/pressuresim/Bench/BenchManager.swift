@@ -3,10 +3,11 @@ import PressureKit
 
 /// Managers as the bench uses them, and their reliefs.
 enum BenchManager {
-    /// A manager that watches nothing: reliefs happen when the bench asks for them.
+    /// A manager that watches nothing: reliefs happen when the bench asks for them. Without a choice of compression it
+    /// decides as it does by default.
     static func make(
         directory: String,
-        compression: CompressionChoice = .adaptive
+        compression: CompressionChoice? = .adaptive
     ) throws -> PressureManager {
         var configuration = PressureConfiguration()
         configuration.sources = []

@@ -64,6 +64,11 @@ struct ReadBench {
         } ours: {
             try time { step in try cache.withValue(for: order[step & (Self.keys - 1)]) { $0.number } }
         }
+        let apart = try BenchTiming.medians(plan.rounds) {
+            try throughputApart(dictionary, order, threads: 1)
+        } ours: {
+            try throughputApart(dictionary, order, threads: 2)
+        }
         let threads = try BenchTiming.medians(plan.rounds) {
             try throughput(of: cache, order, threads: 1)
         } ours: {
@@ -71,8 +76,33 @@ struct ReadBench {
         }
         return [
             BenchResult(.keyedHit, value: hit.ours, limit: hit.limit),
+            BenchResult(.twoThreadsApart, value: apart.ours, limit: apart.limit),
             BenchResult(.keyedHitTwoThreads, value: threads.ours, limit: threads.limit),
         ]
+    }
+
+    /// Hits a second of all threads together, each in a dictionary of its own: what the machine gives.
+    private func throughputApart(
+        _ dictionary: [UInt64: BenchValue],
+        _ order: [UInt64],
+        threads: Int
+    ) throws -> Double {
+        let operations = plan.operations
+        let seconds = try BenchTiming.seconds {
+            try Blocking.parallel(threads) { thread in
+                var own = dictionary
+                // Its own storage, not one that both count references of.
+                own.reserveCapacity(2 * own.count)
+                let guarded = Mutex(own)
+                var sum: UInt64 = 0
+                for step in 0..<operations {
+                    let key = order[(step &+ thread * 511) & (Self.keys - 1)]
+                    sum &+= guarded.withLock { $0[key]?.number ?? 0 }
+                }
+                BenchTiming.consume(sum)
+            }
+        }
+        return Double(threads * operations) / seconds
     }
 
     /// Hits a second of all threads together.

@@ -11,7 +11,7 @@ struct ReliefBench {
     let log: ReliefLog
 
     func run() throws -> [BenchResult] {
-        try [clean()] + compressing() + mixed() + [stored()]
+        try [clean()] + compressing() + [freeNow()] + mixed() + [stored()]
     }
 
     // MARK: Clean
@@ -54,6 +54,15 @@ struct ReliefBench {
         ]
     }
 
+    private func freeNow() throws -> BenchResult {
+        let (limit, ours) = try BenchTiming.medians(plan.rounds) {
+            deflateRate(data.compressible)
+        } ours: {
+            try rate(dirtyRelief(of: data.compressible, compression: nil))
+        }
+        return BenchResult(.reliefFreeNow, value: ours, limit: limit)
+    }
+
     private func mixed() throws -> [BenchResult] {
         var stored = 0
         let (limit, ours) = try BenchTiming.medians(plan.rounds) {
@@ -90,7 +99,7 @@ struct ReliefBench {
     }
 
     /// Frees copies of the values, none of which has a copy in the spill file yet.
-    private func dirtyRelief(of values: [PageBuffer], compression: CompressionChoice) throws -> EvictionReport {
+    private func dirtyRelief(of values: [PageBuffer], compression: CompressionChoice?) throws -> EvictionReport {
         let manager = try BenchManager.make(directory: directory, compression: compression)
         for value in values {
             _ = manager.root.cache("dirty", initialValue: value.withBytes(PageBuffer.init(copying:)))
