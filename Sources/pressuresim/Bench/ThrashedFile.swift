@@ -32,7 +32,7 @@ final class ThrashedFile: @unchecked Sendable {
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         let address = unsafe mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0)
         // MAP_FAILED, which Swift does not import, is -1.
-        guard unsafe Int(bitPattern: address) != -1 else {
+        guard Int(bitPattern: address) != -1 else {
             throw BenchRefusal(description: "A file in \(directory) cannot be mapped.")
         }
         unsafe bytes = UnsafeRawBufferPointer(start: address, count: byteCount)
