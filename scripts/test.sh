@@ -15,6 +15,7 @@ tests "tests" 1200 --skip-build
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 step "build for ThreadSanitizer" "$swift" build --build-tests --scratch-path .build-tsan --sanitize=thread
 tests "tests under ThreadSanitizer" 900 --skip-build --scratch-path .build-tsan --sanitize=thread --skip "$alone"
+step "real memory limits" scripts/real.sh
 step "example" scripts/example.sh
 step "no traits" scripts/traits.sh none
 finish

@@ -71,12 +71,13 @@ struct SignalsBench: Sendable {
 
     private func measure(_ kind: Kind) throws -> Latencies {
         let limited = try LimitedGroup(limit: kind.limit)
-        defer { limited.remove() }
         let samples = kind == .headroom ? crossings : stalls
-        let outcome = try limited.run([
-            tool.path, "signals-child", kind.rawValue, "--samples", "\(samples)", "--directory", directory, "--group",
-            limited.group.directory, "--group-version", "\(limited.group.version.rawValue)",
-        ])
+        let outcome = try limited.removedAfter {
+            try limited.run([
+                tool.path, "signals-child", kind.rawValue, "--samples", "\(samples)", "--directory", directory,
+                "--group", limited.group.directory, "--group-version", "\(limited.group.version.rawValue)",
+            ])
+        }
         guard outcome.status == 0,
             let latencies = try? JSONDecoder().decode(Latencies.self, from: Data(outcome.output.utf8))
         else {

@@ -78,6 +78,33 @@ final class LimitedGroup: Sendable {
 
     deinit { remove() }
 
+    /// Those that exist, for when the tool is told to end.
+    private static let existing = Lock<[String: LimitedGroup]>([:])
+
+    /// Keeps the cgroup in mind for as long as `body` runs, and removes it then, also when the tool is interrupted.
+    ///
+    /// - Throws: what `body` throws.
+    func removedAfter<Result>(_ body: () throws -> Result) rethrows -> Result {
+        Self.existing.withLock { $0[name] = self }
+        defer {
+            Self.existing.withLock { $0[name] = nil }
+            remove()
+        }
+        return try body()
+    }
+
+    /// From now on ^C and termination remove all cgroups, with the processes in them, and then end the tool with the
+    /// status that shells give to that.
+    static func removeAllWhenInterrupted() {
+        let interruption = Interruption()
+        // Without a thread a cgroup may be left, which the next run removes.
+        try? WorkerThread.spawn("interruption") {
+            _ = interruption.wait(upTo: nil)
+            for group in existing.withLock({ Array($0.values) }) { group.remove() }
+            exit(128 + SIGINT)
+        }
+    }
+
     /// The files that a process writes its number to, to get in.
     var entrances: [String] { ([group.directory] + [companion].compactMap(\.self)).map { "\($0)/cgroup.procs" } }
 

@@ -37,6 +37,7 @@ struct SignalsChildCommand: AsyncParsableCommand {
 enum SignalsBenchRun {
     /// Measures and reports.
     static func run(quick: Bool, directory: String, json: String?) async throws {
+        LimitedGroup.removeAllWhenInterrupted()
         let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
         var bench: SignalsBench = quick ? .quick(directory) : .full(directory)
         bench.progress = progress

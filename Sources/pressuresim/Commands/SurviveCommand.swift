@@ -95,6 +95,7 @@ struct SurviveCommand: AsyncParsableCommand {
     }
 
     private func drive() async throws {
+        LimitedGroup.removeAllWhenInterrupted()
         let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
         let survival = Survival(plan: plan, progress: progress, trace: trace)
         let modes = SurvivalMode.allCases.filter { $0 == .with ? with || !without : without || !with }

@@ -61,7 +61,8 @@ enum Figure: String, CaseIterable, Sendable {
     var unit: Unit {
         switch self {
         case .lost, .verified, .values, .accesses, .hits, .loads, .restores, .failedAccesses, .loaderFailures,
-            .restoredAhead, .restoreFailures, .stateRestored, .reliefs, .realReliefs, .evicted, .dropped, .spilled, .reused, .skipped:
+            .restoredAhead, .restoreFailures, .stateRestored, .reliefs, .realReliefs, .evicted, .dropped, .spilled,
+            .reused, .skipped:
             .count
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
             .evictP50, .evictP99, .evictMax, .reliefMax, .duration:

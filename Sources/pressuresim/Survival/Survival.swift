@@ -51,7 +51,10 @@ struct Survival: Sendable {
     func run(_ mode: SurvivalMode) throws -> Outcome {
         progress.begin("\(mode.rawValue) PressureKit")
         let limited = try LimitedGroup(limit: plan.limit)
-        defer { limited.remove() }
+        return try limited.removedAfter { try run(mode, in: limited) }
+    }
+
+    private func run(_ mode: SurvivalMode, in limited: LimitedGroup) throws -> Outcome {
         let neighbour = neighbour.isEmpty ? nil : try limited.start(neighbour)
         defer { neighbour?.terminate() }
         let process = Process()

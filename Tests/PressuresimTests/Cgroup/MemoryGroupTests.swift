@@ -67,3 +67,29 @@ import Testing
         #expect(error?.message.contains("It takes root") == true)
     }
 }
+
+@Suite struct LimitedGroupTests {
+    /// A plain directory stands for the hierarchy: the kernel's files are not there, so the limit cannot be set.
+    @Test func whatCouldOnlyHalfBeMadeIsGone() async throws {
+        try await withTemporaryDirectory { directory in
+            #expect(throws: EnvironmentRefusal.self) {
+                try LimitedGroup(limit: .mebibytes(64), parent: directory.path, version: .v1)
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(left.isEmpty)
+        }
+    }
+
+    /// What a killed run has left behind goes; what belongs to a process that lives, or to nobody we know, stays.
+    @Test func leftoversAreSwept() async throws {
+        try await withTemporaryDirectory { directory in
+            for name in ["pressuresim-4194305-1", "pressuresim-\(getpid())-77", "other"] {
+                let path = directory.appendingPathComponent(name)
+                try FileManager.default.createDirectory(at: path, withIntermediateDirectories: false)
+            }
+            _ = try? LimitedGroup(limit: .mebibytes(64), parent: directory.path, version: .v1)
+            let left = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+            #expect(left == ["other", "pressuresim-\(getpid())-77"])
+        }
+    }
+}
