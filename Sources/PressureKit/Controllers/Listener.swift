@@ -117,8 +117,6 @@ extension Listener.Tools {
 
     /// A thread's life.
     private func work(as number: Int) {
-        // A relief waits for its hooks: what they load must not wait for a relief.
-        Admission.exemptThisThread()
         while let item = nextItem(number) {
             let caller = HookCaller(board: board, number: number)
             guard caller.tell(item) else { return }
