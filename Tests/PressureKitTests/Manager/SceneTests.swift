@@ -110,8 +110,9 @@ import Testing
         // Whichever of the first is the first: no other one is begun after it.
         for number in 0..<8 { lines.on("front.didRestore \(number)") { scene.noteDemand() } }
         let report = await manager.enterForeground()
-        #expect(report.restored.count == 3)
-        #expect(report.left.count == 5)
+        // As many as were begun at once, or fewer if the first was back before they were.
+        #expect(1...3 ~= report.restored.count)
+        #expect(report.restored.count + report.left.count == 8)
         for (seed, cache) in caches.enumerated() {
             #expect(try await cache.value() == makeBytes(1000, seed: UInt64(seed)))
         }
