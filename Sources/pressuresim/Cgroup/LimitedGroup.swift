@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PressureKit
+import Synchronization
 
 /// A cgroup of the tool's own with a limit, for as long as a demonstration or a measurement takes.
 ///
@@ -80,6 +81,7 @@ final class LimitedGroup: Sendable {
 
     /// Those that exist, for when the tool is told to end.
     private static let existing = Lock<[String: LimitedGroup]>([:])
+    private static let isInterrupted = Atomic<Bool>(false)
 
     /// Keeps the cgroup in mind for as long as `body` runs, and removes it then, also when the tool is interrupted.
     ///
@@ -87,8 +89,10 @@ final class LimitedGroup: Sendable {
     func removedAfter<Result>(_ body: () throws -> Result) rethrows -> Result {
         Self.existing.withLock { $0[name] = self }
         defer {
-            Self.existing.withLock { $0[name] = nil }
             remove()
+            // Then the tool ends on the thread that was told so, and has nothing to say about what it killed.
+            while Self.isInterrupted.load(ordering: .acquiring) { Pause.sleep(.seconds(1)) }
+            Self.existing.withLock { $0[name] = nil }
         }
         return try body()
     }
@@ -100,6 +104,7 @@ final class LimitedGroup: Sendable {
         // Without a thread a cgroup may be left, which the next run removes.
         try? WorkerThread.spawn("interruption") {
             _ = interruption.wait(upTo: nil)
+            isInterrupted.store(true, ordering: .releasing)
             for group in existing.withLock({ Array($0.values) }) { group.remove() }
             exit(128 + SIGINT)
         }
