@@ -117,13 +117,19 @@ extension Listener.Tools {
 
     /// A thread's life.
     private func work(as number: Int) {
-        while let item = nextItem(number) {
-            let caller = HookCaller(board: board, number: number)
-            guard caller.tell(item) else { return }
+        while tellNext(number) {
+            // Who waits for all to be told finds that nothing is kept any more either.
+            _ = queue.withLock { board.isInCharge(number) ? $0.takeTold() : nil }
             queue.withLock { queue in
                 if board.isInCharge(number) { queue.pop() }
             }
         }
+    }
+
+    /// Tells the next item; `false` when the listener is gone, or another thread has taken over.
+    private func tellNext(_ number: Int) -> Bool {
+        guard let item = nextItem(number) else { return false }
+        return HookCaller(board: board, number: number).tell(item)
     }
 
     /// The next item; `nil` when the listener is gone, or another thread has taken over.

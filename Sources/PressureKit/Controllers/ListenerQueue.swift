@@ -55,6 +55,10 @@ struct ListenerQueue {
         return ring[first]
     }
 
+    /// Takes the first item, which is told, out of its place, so that what it keeps is let go outside the lock. It counts
+    /// until it is popped.
+    mutating func takeTold() -> Item? { count > 0 ? ring[first].take() : nil }
+
     /// The first item is told.
     mutating func pop() {
         guard count > 0 else { return }
