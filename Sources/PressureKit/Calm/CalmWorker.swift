@@ -27,7 +27,8 @@ final class CalmWorker: Sendable {
     }
 
     private let engine: ReliefEngine
-    private let root: PressureController
+    /// Its context keeps the worker, so it does not keep the root.
+    private weak let root: PressureController?
     private let isCalm: @Sendable () -> Bool
     private let read: @Sendable (MonotonicInstant) -> BusyReading
     /// Taken out for a step, so that nothing is locked while an app's value passes its bytes.
@@ -136,7 +137,7 @@ final class CalmWorker: Sendable {
         let (line, work) = (state.line, state.work)
         work.clear()
         PressureController.hierarchy.withLock { _ in
-            root.forEachEntry { $0.list(in: work, behind: line, canSpill: canSpill) }
+            root?.forEachEntry { $0.list(in: work, behind: line, canSpill: canSpill) }
         }
         guard work.isEmpty else { return true }
         // Nothing more happens to the copies for now: the time to give blocks back.

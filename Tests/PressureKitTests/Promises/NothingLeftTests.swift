@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PressureKit
+import PressureKitTesting
 import Testing
 
 /// P7: however the process ends, no spill file stays behind. P9: spilling to memory is refused.
@@ -76,5 +77,26 @@ import Testing
         let error = #expect(throws: PressureError.self) { try makeManager { $0.spillDirectory = directory } }
         #expect(error?.code == .spillDirectoryUnusable)
         #expect(error?.message.contains("/var/tmp") == true || error?.message.contains("Set a spill directory") == true)
+    }
+}
+
+/// A manager that is released leaves nothing of its own behind in the process.
+@Suite struct ReleasedManagerTests {
+    @Test(arguments: [false, true]) func aManagerIsReleasedWithItsTree(isShutDown: Bool) async throws {
+        weak var root: PressureController?
+        weak var child: PressureController?
+        do {
+            let manager = try makeManager(fileSystem: InMemoryFileSystem())
+            let controller = try addController("app", to: manager.root)
+            let cache = controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+            _ = await manager.simulateMemoryWarning(.critical)
+            #expect(try await cache.value() == makeBytes(10_000, seed: 1))
+            (root, child) = (manager.root, controller)
+            if isShutDown { await manager.shutdown() }
+        }
+        // The relief thread keeps the tree until it has noticed.
+        for _ in 0..<1000 where root != nil || child != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(root == nil)
+        #expect(child == nil)
     }
 }
