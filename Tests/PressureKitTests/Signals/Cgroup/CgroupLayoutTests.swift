@@ -29,7 +29,7 @@ import Testing
             31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
             32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime shared:1 master:2 - cgroup cgroup rw,cpu
             35 31 0:32 /docker/a\\040b /sys/fs/cgroup/memory ro,relatime shared:3 - cgroup cgroup ro,memory
-            41 31 0:38 / /mnt/tab\\011and\\134 rw shared:5 propagate_from:2 - cgroup2 cgroup2 rw
+            41 31 0:38 / /sys/fs/tab\\011and\\134 rw shared:5 propagate_from:2 - cgroup2 cgroup2 rw
             broken line
             9 9 0:9 / /nodash rw cgroup2 cgroup2 rw
 
@@ -37,7 +37,7 @@ import Testing
         #expect(
             CgroupMount.parse(Array(text.utf8)) == [
                 CgroupMount(tree: .memory, root: "/docker/a b", point: "/sys/fs/cgroup/memory"),
-                CgroupMount(tree: .unified, point: "/mnt/tab\tand\\"),
+                CgroupMount(tree: .unified, point: "/sys/fs/tab\tand\\"),
             ]
         )
     }
