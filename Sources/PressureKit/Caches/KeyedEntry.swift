@@ -18,6 +18,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     let residentBytes = Atomic<Int>(0)
     /// How many values are in memory.
     let residentCount = Atomic<Int>(0)
+    /// Which shard is listed first: the one that had no room in the last plan.
+    private let firstListed = Atomic<Int>(0)
     /// Which shard gives up a value next.
     let nextShard = Atomic<Int>(0)
 
@@ -159,6 +161,23 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     override func adopt(_ saved: SavedCache) -> Bool {
         saved.cache.type == typeName && adopt(saved.cache.values, in: saved.file)
+    }
+
+    /// As for other caches; but of a plan that is full it leaves whole shards, which are the first of the next one.
+    override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
+        let count = KeyedShards<Key, Value>.count
+        let first = firstListed.load(ordering: .relaxed)
+        for turn in 0..<count {
+            let number = (first + turn) & (count - 1)
+            let isLeft = unsafe shards[number].pointee.withLock { shard in
+                if storage.leaves(shard.table.count) { return true }
+                shard.forEach { place in
+                    unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+                }
+                return false
+            }
+            if isLeft { return firstListed.store(number, ordering: .relaxed) }
+        }
     }
 
     override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {

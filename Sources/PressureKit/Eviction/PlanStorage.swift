@@ -1,7 +1,7 @@
 /// The memory a plan is made in, reserved while memory is plentiful: candidates, choices, and what became of each victim.
 ///
 /// Bounded, however many values there are: when it is full, what ranks highest is left for a later round. So a relief
-/// over a million values works in about 14 MB, which it has already touched, not in hundreds it would have to ask for.
+/// over a million values works in about 5 MB, which it has already touched, not in hundreds it would have to ask for.
 ///
 /// Grows when caches are registered, never during a relief.
 @safe
@@ -35,9 +35,9 @@ package final class PlanStorage: @unchecked Sendable {
     }
 
     /// The most candidates that are looked at together: 72 bytes each.
-    package static let mostCandidates = 128 << 10
+    package static let mostCandidates = 32 << 10
     /// The most victims of one round: 80 bytes each.
-    package static let mostVictims = 64 << 10
+    package static let mostVictims = 32 << 10
 
     private let limit: Int
     private(set) var capacity = 0
@@ -64,6 +64,8 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var seenCount = 0
     /// Their bytes.
     private(set) var seenBytes = 0
+    /// Whether everything is to go.
+    private var wantsAll = false
     /// What may be done with the compressed tier.
     private(set) var compression = CompressedTierUse.none
     /// Whether candidates that this round might have taken are not listed.
@@ -124,14 +126,26 @@ package final class PlanStorage: @unchecked Sendable {
 
     // MARK: A round
 
+    /// Whether a cache with `count` values need not list them now: everything is to go, so their turn comes whatever they
+    /// are, and there is no room for them. They are left for the next round.
+    func leaves(_ count: Int) -> Bool {
+        guard let order, order.goal == nil, wantsAll, candidateCount > 0, candidateCount + count > capacity else {
+            return false
+        }
+        isTruncated = true
+        return true
+    }
+
     /// Begins a round that ranks by `policy`, towards a goal if it is known already.
     func begin(
         _ policy: any EvictionPolicy,
         at moment: PlanMoment,
         goal: Int?,
+        wantsAll: Bool = false,
         compression: CompressedTierUse = .none
     ) {
         self.compression = compression
+        self.wantsAll = wantsAll
         clearCandidates()
         tally.clearSkips()
         order = (policy, moment, policy.takesEverything ? nil : goal)

@@ -52,7 +52,8 @@ extension ReliefEngine {
         let moment = moment(&progress)
         // A share is a number only when all has been seen.
         let stated = amount.share == 0 ? amount.bytes - progress.freed : nil
-        storage.begin(policy, at: moment, goal: stated, compression: compression)
+        let wantsAll = amount.share >= 1 || policy.takesEverything
+        storage.begin(policy, at: moment, goal: stated, wantsAll: wantsAll, compression: compression)
         PressureController.hierarchy.withLock { _ in
             root.collect(into: storage, canSpill: canSpill, depth: 0)
         }

@@ -1,3 +1,4 @@
+import PressureKitTesting
 import Testing
 
 @testable import PressureKit
@@ -80,6 +81,23 @@ import Testing
         #expect(kept.prefix(sure) == Array(UInt32(1)...UInt32(sure))[...])
         // With a goal that fits, nothing that this round wants was left for another.
         #expect(storage.isTruncated == ((goal ?? .max) > 500))
+    }
+
+    /// All of a cache that is larger than a plan goes all the same, and it is not gone through again for every part.
+    @Test func everythingGoesInAsManyRoundsAsItTakes() async throws {
+        let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.plannedValues = 100 }
+        let controller = try addController("app", to: manager.root)
+        let cache = controller.keyedCache("values", key: Int.self, value: [UInt8].self)
+        for key in 0..<3000 { cache.set([UInt8(truncatingIfNeeded: key)], for: key) }
+        let report = await manager.simulateMemoryWarning(.critical)
+        #expect(report.evictedCount == 3000)
+        #expect(report.evicted.map(\.count) == [3000])
+        #expect(report.skipped.isEmpty)
+        #expect(cache.residentByteCount == .zero)
+        for key in [0, 1234, 2999] { #expect(try await cache.value(for: key) == [UInt8(truncatingIfNeeded: key)]) }
+        // A part, of more values than fit.
+        let part = await manager.relieve(.bytes(2))
+        #expect(part.evictedCount == 2)
     }
 
     @Test func theTallyHasARowForEachCacheAndOutcome() throws {
