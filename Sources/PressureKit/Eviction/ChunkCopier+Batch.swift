@@ -16,7 +16,7 @@ extension ChunkCopier {
     ) {
         var batch = Batch()
         file.beginBatch(with: encoder)
-        for victim in victims where unsafe storage.outcomes[victim].chunksLeft > 0 {
+        for victim in victims {
             if batch.count < Self.mostBatched, append(victim, of: storage, to: encoder, &batch, done) { continue }
             flush(&batch, of: storage, with: encoder, done)
             file.beginBatch(with: encoder)

@@ -84,17 +84,21 @@ struct CopyJob {
         // With a deadline, the clock is looked at before each value.
         guard deadline == nil, let first = open?.victim, isSmall(first) else { return nil }
         open = nil
+        var count = 1
         var bytes = unsafe storage.outcomes[first].plainBytes
         while nextVictim < endOfVictims, nextVictim - first < ChunkCopier.mostBatched, bytes < SegmentFile.chunkSize,
             isSmall(nextVictim)
         {
             nextVictim += 1
             begin(nextVictim - 1, now: now)
+            // One that could not be begun is the leader's already, so the unit ends before it.
+            guard open != nil else { break }
             // What is begun is done in this unit, not handed out.
             open = nil
+            count += 1
             unsafe bytes += storage.outcomes[nextVictim - 1].plainBytes
         }
-        return Unit(victim: first, chunks: 0..<1, count: nextVictim - first)
+        return Unit(victim: first, chunks: 0..<1, count: count)
     }
 
     /// Whether a victim gains from being written together with others.
