@@ -8,7 +8,9 @@ cd "$(dirname "$0")/.." || exit
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|SpillDirectory|KeyTable)'
+alone+='|SpillDirectory|KeyTable'
+# It ends a process that starts threads after fork(2).
+alone+='|Descriptor)'
 
 step "build" "$swift" build --build-tests
 tests "tests" 1200 --skip-build

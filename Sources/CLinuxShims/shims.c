@@ -174,8 +174,6 @@ void *pk_reserve_pages(size_t length) {
 
 int pk_drop_pages(void *address, size_t length) { return madvise(address, length, MADV_DONTNEED); }
 
-void pk_prefer_huge_pages(void *address, size_t length) { (void)madvise(address, length, MADV_HUGEPAGE); }
-
 static __thread bool trading;
 
 bool pk_is_trading(void) { return trading; }

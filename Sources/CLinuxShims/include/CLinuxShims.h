@@ -112,9 +112,6 @@ void *pk_reserve_pages(size_t length);
 /// Gives the memory of whole pages back and keeps the addresses: `madvise(2)` with MADV_DONTNEED.
 int pk_drop_pages(void *address, size_t length);
 
-/// Asks for huge pages below a range: `madvise(2)` with MADV_HUGEPAGE. A wish; without them nothing changes.
-void pk_prefer_huge_pages(void *address, size_t length);
-
 /// Whether the calling thread trades one cached value for another. Swift has no thread-local variables.
 bool pk_is_trading(void);
 

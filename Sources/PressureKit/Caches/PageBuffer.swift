@@ -86,7 +86,6 @@ extension PageBuffer: Spillable {
     /// - Throws: what `fill` throws.
     public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
         pages = Pages(byteCount: spillByteCount)
-        pages.willBeFilled()
         unsafe try fill(pages.bytes)
     }
 
@@ -121,14 +120,6 @@ private final class Pages: @unchecked Sendable {
     deinit {
         if unsafe WarmPages.shared.keep(address, byteCount: mappedByteCount) { return }
         unsafe _ = pk_unmap_pages(address, mappedByteCount)
-    }
-
-    /// All of it is about to be written. In small pages the faults of a large buffer take a third as long as inflating
-    /// it; one that may stay half empty does better with small ones.
-    func willBeFilled() {
-        guard mappedByteCount >= 4 << 20 else { return }
-        // The mapping is ours.
-        unsafe pk_prefer_huge_pages(address, mappedByteCount)
     }
 
     var mappedByteCount: Int { Self.mappedByteCount(for: byteCount) }

@@ -71,7 +71,11 @@ package final class PlanStorage: @unchecked Sendable {
     /// Whether candidates that this round might have taken are not listed.
     private(set) var isTruncated = false
     /// How the present round ranks, and what it has to come to.
-    private var order: (policy: any EvictionPolicy, moment: PlanMoment, goal: Int?)?
+    ///
+    /// Not a tuple of the three: the runtime makes the metadata of one when it is first destroyed, on the heap.
+    private var policy: any EvictionPolicy = LeastRecentlyUsed()
+    private var moment = PlanMoment(now: 0)
+    private var goal: Int?
 
     /// Creates storage for nothing yet, that will never hold more than `limit` candidates.
     init(limit: Int = PlanStorage.mostCandidates) { self.limit = limit }
@@ -129,9 +133,7 @@ package final class PlanStorage: @unchecked Sendable {
     /// Whether a cache with `count` values need not list them now: everything is to go, so their turn comes whatever they
     /// are, and there is no room for them. They are left for the next round.
     func leaves(_ count: Int) -> Bool {
-        guard let order, order.goal == nil, wantsAll, candidateCount > 0, candidateCount + count > capacity else {
-            return false
-        }
+        guard goal == nil, wantsAll, candidateCount > 0, candidateCount + count > capacity else { return false }
         isTruncated = true
         return true
     }
@@ -148,7 +150,9 @@ package final class PlanStorage: @unchecked Sendable {
         self.wantsAll = wantsAll
         clearCandidates()
         tally.clearSkips()
-        order = (policy, moment, policy.takesEverything ? nil : goal)
+        self.policy = policy
+        self.moment = moment
+        self.goal = policy.takesEverything ? nil : goal
     }
 
     /// Lists a candidate.
@@ -184,7 +188,6 @@ package final class PlanStorage: @unchecked Sendable {
     /// Makes room: keeps those that come to the goal, if that is known and they are no more than half, else the half that
     /// goes first.
     private func thin() {
-        guard let (policy, moment, goal) = order else { preconditionFailure("candidates without a round") }
         // All listed, and as many choices.
         let listed = unsafe UnsafeBufferPointer(rebasing: candidates[..<candidateCount])
         let ranked = unsafe UnsafeMutableBufferPointer(rebasing: choices[..<candidateCount])
@@ -238,6 +241,5 @@ package final class PlanStorage: @unchecked Sendable {
     func clear() {
         clearCandidates()
         tally.clear()
-        order = nil
     }
 }
