@@ -67,13 +67,16 @@ import Testing
         await #expect(processExitsWith: .success) {
             let source = SimulatedSource()
             let heard = try EventLoop()
+            let sampled = try EventLoop()
             let monitor = try PressureMonitor(
-                sources: try PressureSource.automatic.open() + [source]
+                sources: try PressureSource.automatic.open() + [source],
+                sampled: { sampled.wake() }
             ) { decision in
                 if decision.level == .warning { heard.wake() }
             }
             try monitor.start()
-            monitor.tick()
+            // Between two samples: a lock that the thread held now would be held for ever in the child.
+            _ = sampled.wait(upTo: .seconds(30))
             let child = pk_fork()
             if child == 0 {
                 alarm(60)  // ends the child if it hangs, and by a signal, which is no success
