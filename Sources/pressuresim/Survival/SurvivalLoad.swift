@@ -14,7 +14,7 @@ final class SurvivalLoad: Sendable {
         var verifiedAtEnd = 0
         /// Reads that gave the wrong bytes or none.
         var lost = 0
-        /// What was wrong with the first few.
+        /// What was wrong, as far as it differs, with the first few.
         var losses: [String] = []
     }
 
@@ -97,7 +97,7 @@ final class SurvivalLoad: Sendable {
         state.withLock { tally in
             guard let complaint else { return tally[keyPath: counter] += 1 }
             tally.lost += 1
-            if tally.losses.count < 5 { tally.losses.append(complaint) }
+            if tally.losses.count < 5, !tally.losses.contains(complaint) { tally.losses.append(complaint) }
         }
     }
 }
