@@ -20,6 +20,7 @@ struct RunRecord: Sendable {
     /// The scenario's path as the user gave it.
     var file: String
     var steps: [StepRecord] = []
+    var timeline = Timeline()
     var tally = AccessTally()
     /// From the first byte copied to the release, for each value that left memory.
     var evictions = Latencies()

@@ -1,0 +1,43 @@
+import PressureKit
+
+/// How memory went while a scenario was played: the curve behind the page, the CSV and the live line.
+struct Timeline: Sendable {
+    /// What was there at one moment.
+    struct Point: Sendable, Equatable {
+        /// Since the timeline began.
+        var at: Duration
+        /// The step that was played then; counts from 1.
+        var step: Int
+        var level: PressureLevel
+        /// Bytes of values in memory.
+        var resident: ByteCount
+        /// Of those, bytes with a valid copy, which a relief frees without writing.
+        var clean: ByteCount
+        /// Bytes that the compressed tier takes in memory.
+        var compressed: ByteCount
+        /// Plain bytes of values that are only in the spill file.
+        var spilled: ByteCount
+        /// What they take there.
+        var stored: ByteCount
+        /// VmRSS of the process; `nil` in virtual time, where it would say nothing.
+        var rss: ByteCount?
+        /// Accesses so far, of which so many missed memory.
+        var accesses: Int
+        var misses: Int
+    }
+
+    /// Something that happened at one moment and is marked on the curve.
+    struct Mark: Sendable, Equatable {
+        enum Kind: String, Sendable, CaseIterable { case warning, background, foreground, relief, relaunch }
+
+        var at: Duration
+        var kind: Kind
+        /// A few words, for people.
+        var text: String
+    }
+
+    /// By time.
+    var points: [Point] = []
+    /// By time.
+    var marks: [Mark] = []
+}
