@@ -40,6 +40,7 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         let scenario = try read()
         if let life, let state { return try await play(scenario, life, state) }
+        if CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
         let isTerminal = isatty(STDERR_FILENO) == 1
         let simulation = Simulation(scenario, file: file, progress: Progress(isTerminal: isTerminal))
         let record: RunRecord

@@ -25,7 +25,8 @@ struct Preflight {
 
     /// With a number of available bytes to hold it against.
     init(_ scenario: Scenario, available: ByteCount?) {
-        let taken = ByteCount.bytes(scenario.largestByteCount) + scenario.timeline.largestFill
+        let taken =
+            ByteCount.bytes(scenario.largestByteCount) + scenario.timeline.largestFill + scenario.timeline.hogged
         needed = max(taken, scenario.memory.largestThreshold) + MemoryFill.floor
         self.available = available
     }
@@ -50,6 +51,17 @@ extension MemorySpec {
 }
 
 extension [Step] {
+    /// What all hogs take, should they hold it at the same time.
+    fileprivate var hogged: ByteCount {
+        reduce(.zero) { sum, step in
+            switch step.action {
+            case .hog(let spec): sum + spec.size
+            case .together(let steps): sum + steps.hogged
+            default: sum
+            }
+        }
+    }
+
     /// The most that `fill` steps hold: each bounds what all of them hold together.
     fileprivate var largestFill: ByteCount {
         map { step -> ByteCount in

@@ -40,6 +40,7 @@ struct LifeRecord: Codable, Sendable {
         var startSeconds: Double
         var durationSeconds: Double
         var outcome: String
+        var phase: String?
     }
 
     var steps: [Step]
@@ -62,7 +63,8 @@ extension LifeRecord {
                 title: step.title,
                 startSeconds: step.start.seconds,
                 durationSeconds: step.duration.seconds,
-                outcome: step.outcome
+                outcome: step.outcome,
+                phase: step.phase
             )
         }
         durationSeconds = record.duration.seconds
@@ -89,6 +91,8 @@ extension RunRecord {
     mutating func prepend(_ lives: [LifeRecord]) {
         var earlier: [StepRecord] = []
         var (offset, number) = (0.0, 0)
+        // A phase goes on in the next life.
+        var phase: String?
         for (index, life) in lives.enumerated() {
             earlier += life.steps.map { step in
                 StepRecord(
@@ -97,9 +101,11 @@ extension RunRecord {
                     start: .seconds(offset + step.startSeconds),
                     duration: .seconds(step.durationSeconds),
                     outcome: step.outcome,
-                    relief: nil
+                    relief: nil,
+                    phase: step.phase ?? phase
                 )
             }
+            phase = earlier.last?.phase ?? phase
             number += life.steps.compactMap(\.number).max() ?? 0
             offset += life.durationSeconds
             number += 1
@@ -110,7 +116,8 @@ extension RunRecord {
                     start: .seconds(offset),
                     duration: .zero,
                     outcome: "\(Quantities.count(life.savedCaches, "cache")) saved, process \(index + 1) killed",
-                    relief: nil
+                    relief: nil,
+                    phase: phase
                 )
             )
             tally.losses += life.losses.map { .init(path: $0.key, reason: $0.value) }
@@ -120,6 +127,7 @@ extension RunRecord {
         for index in steps.indices {
             steps[index].start += .seconds(offset)
             steps[index].number = steps[index].number.map { $0 + number }
+            steps[index].phase = steps[index].phase ?? phase
         }
         steps = earlier + steps
         duration += .seconds(offset)

@@ -16,6 +16,7 @@ extension Player {
                 let index = sequence.next()
                 guard turn % spec.threads == thread else { continue }
                 caches[index].access(&tally)
+                if spec.every > .zero { Pause.sleep(spec.every) }
                 progress.advance(to: turn, of: count)
             }
             total.add(tally)
@@ -31,6 +32,7 @@ extension Player {
         let count = spec.count ?? caches.count
         for turn in 0..<count {
             caches[sequence.next()].update(&tally)
+            if spec.every > .zero { Pause.sleep(spec.every) }
             progress.advance(to: turn, of: count)
         }
         _ = finish(tally)
@@ -50,6 +52,7 @@ extension Player {
             for cache in shelves[next.path] ?? [] { cache.access(&tally) }
             for old in shown where old !== next { old.disappear() }
             shown = [next]
+            if spec.every > .zero { Pause.sleep(spec.every) }
             progress.advance(to: turn, of: count)
         }
         return finish(tally)

@@ -7,6 +7,7 @@ final class Player: Sendable {
     let manager: PressureManager
     let log: RunLog
     let fill = MemoryFill()
+    let hogs = HogProcesses()
     let progress: Progress
     /// Caches by the path of their controller.
     let shelves: [String: [any SimulatedCache]]
@@ -38,12 +39,16 @@ final class Player: Sendable {
     /// - Throws: ``PressureError`` when there are no threads.
     func play() throws {
         log.begin()
+        defer { hogs.end() }
         for (index, step) in scenario.timeline.enumerated() {
             progress.begin("step \(index + 1) of \(scenario.timeline.count): \(step.title)")
             try play(step, number: index + 1, stream: UInt64(index) << 16)
         }
         fill.release()
-        log.change { [elapsed = log.elapsed] in $0.duration = elapsed }
+        log.change { [elapsed = log.elapsed, hogs = hogs.peak] record in
+            record.duration = elapsed
+            record.hogged = hogs
+        }
     }
 
     private func play(_ step: Step, number: Int, stream: UInt64) throws {
@@ -63,8 +68,15 @@ final class Player: Sendable {
         case .show(let glob): outcome = change(glob.value) { $0.appear() } + " shown"
         case .hide(let glob): outcome = change(glob.value) { $0.disappear() } + " hidden"
         case .fill(let spec): outcome = take(spec)
+        case .present(let path): outcome = present(path.value)
+        case .dismiss(let path): outcome = dismiss(path.value)
+        case .transition(let spec): outcome = transition(spec)
+        case .hog(let spec): outcome = try hog(spec)
+        case .disk(let spec): outcome = setDisk(spec)
+        case .phase(let name): outcome = enter(phase: name)
         case .release:
             fill.release()
+            hogs.end()
             outcome = "given back"
         case .awaitLevel(let spec): outcome = waitForLevel(spec)
         case .wait(let duration): Pause.sleep(duration)
@@ -80,7 +92,8 @@ final class Player: Sendable {
                     start: start,
                     duration: duration,
                     outcome: outcome,
-                    relief: nil
+                    relief: nil,
+                    phase: record.phase
                 )
             )
         }
@@ -116,13 +129,7 @@ final class Player: Sendable {
 
     private func foreground() -> String {
         let manager = manager
-        let report = Blocking.wait { await manager.enterForeground() }
-        log.change { record in
-            record.restoredAhead += report.restored.count
-            record.restoredAheadBytes += report.bytes.bytes
-            record.restoreFailures += report.failures.map(\.description)
-        }
-        return "\(Quantities.count(report.restored.count, "value")) restored ahead (\(report.bytes))"
+        return note(Blocking.wait { await manager.enterForeground() })
     }
 
     /// Remembers the spill file's size if it never was larger.

@@ -21,7 +21,8 @@ final class SimulatedLoader: Sendable {
     /// Waits and fails as the scenario says. Blocking; any thread.
     func perform() throws(SimulatedLoaderFailure) {
         guard isActive.isSet else { return }
-        if spec.cost > .zero { Pause.sleep(spec.cost) }
+        let cost = random.withLock { spec.cost(&$0) }
+        if cost > .zero { Pause.sleep(cost) }
         if spec.failure > 0, random.withLock({ $0.unit() }) < spec.failure { throw SimulatedLoaderFailure() }
     }
 }

@@ -20,6 +20,7 @@ struct Simulation: Sendable {
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func run() async throws -> RunRecord {
         try Preflight(scenario).check()
+        try CgroupRun.check(scenario)
         guard scenario.timeline.lives.count > 1 else { return try await runAlone() }
         return try await Relaunch(scenario: scenario, file: file).run { life in
             var last = self
@@ -106,16 +107,16 @@ struct Simulation: Sendable {
             record.verification = SystemClock().now() - start
             record.residentAtEnd = ProcessMemory.resident
             record.residentPeak = ProcessMemory.peak
+            CgroupRun.own?.witness(&record)
         }
     }
 
     /// Records the reliefs that no step asked for: those of real pressure.
     private func watch(_ events: PressureEvents, _ log: RunLog) async {
         for await event in events {
-            guard case .reliefFinished(let report) = event, report.cause.origin == .memoryInfo else { continue }
+            guard case .reliefFinished(let report) = event, report.cause.isReal else { continue }
             let start = log.elapsed - report.duration
-            let title = "\(report.cause.levelAfter) from \(report.cause.origin.rawValue)"
-            log.add(report, number: nil, title: title, at: max(start, .zero), rssFall: nil)
+            log.add(report, number: nil, title: report.cause.title, at: max(start, .zero), rssFall: nil)
         }
     }
 
@@ -125,7 +126,8 @@ struct Simulation: Sendable {
         configuration.spillLimit = scenario.spill.limit
         configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
         configuration.compressesLater = scenario.spill.compressesLater
-        configuration.sources = scenario.memory.isReal ? [.memoryInfo] : []
+        configuration.evictionOrder = scenario.policy ?? configuration.evictionOrder
+        configuration.sources = scenario.memory.sources
         if case .realBelowStart(let taken) = scenario.memory,
             let available = ProcessMemory.available, let total = ProcessMemory.total
         {
@@ -145,24 +147,5 @@ extension MemorySpec.TakenSinceStart {
             )
         }
         return PressureThresholds(warning: band(warning), critical: band(critical))
-    }
-}
-
-extension Scenario {
-    /// How many values the scenario holds.
-    var valueCount: Int { controllers.reduce(0) { $0 + $1.valueCount } }
-
-    /// The most bytes it may hold in values.
-    var largestByteCount: Int { controllers.reduce(0) { $0 + $1.largestByteCount } }
-}
-
-extension ControllerSpec {
-    fileprivate var valueCount: Int {
-        count * (caches.reduce(0) { $0 + $1.count } + children.reduce(0) { $0 + $1.valueCount })
-    }
-
-    fileprivate var largestByteCount: Int {
-        let own = caches.reduce(0) { $0 + $1.count * $1.size.upperBound.bytes }
-        return count * (own + children.reduce(0) { $0 + $1.largestByteCount })
     }
 }

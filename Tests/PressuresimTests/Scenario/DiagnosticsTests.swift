@@ -61,7 +61,7 @@ import Testing
             "loader: none, or a mapping for a loader"
         ),
         Slip("loader: none", "loader: non", at: "11:17", "\"non\"", "none", "none"),
-        Slip("cost: 1ms", "cost: 1", at: "15:24", "\"1\"", "a duration with its unit (ns, us, µs, ms, s, min)"),
+        Slip("cost: 1ms", "cost: 1", at: "15:24", "\"1\"", "a duration with its unit (ns, us, µs, ms, s, min, h)"),
         Slip("cost: 1ms", "cost: 1MS", at: "15:24", "\"1MS\"", "a duration with its unit", "1ms"),
         Slip("name: kept", "name: a/b", at: "7:15", "\"a/b\"", "a name of letters, digits"),
         Slip("name: made", "name: kept-2", at: "12:15", "a second cache \"kept-2\"", "names unique in it"),

@@ -1,0 +1,14 @@
+import PressureKit
+
+extension Player {
+    /// Starts a process that takes memory and waits until it has it.
+    func hog(_ spec: HogSpec) throws -> String {
+        // In a cgroup of the scenario's own nobody else is endangered, and taking too much is what it is about.
+        let outcome = try hogs.start(spec, isForced: scenario.memory.cgroupLimit != nil)
+        return switch outcome {
+        case .holds(let size, let process): "\(size) taken by process \(process)"
+        case .slow(let size, let process): "only \(size) taken by process \(process) so far"
+        case .killed(let process): "process \(process) was killed by the kernel"
+        }
+    }
+}
