@@ -50,7 +50,8 @@ struct UnitFamily: Sendable {
     func suggestion(_ text: String) -> String? {
         guard let quantity = Quantity(text), !quantity.unit.isEmpty else { return nil }
         let number = text.prefix { $0.isNumber || $0 == "." }
-        return Spelling.nearest(to: quantity.unit, among: units.map(\.name)).map { "\(number)\($0)" }
+        let begun = units.first { $0.name.hasPrefix(quantity.unit) }?.name
+        return (Spelling.nearest(to: quantity.unit, among: units.map(\.name)) ?? begun).map { "\(number)\($0)" }
     }
 }
 
@@ -172,7 +173,7 @@ extension Form where Value == String {
     static var name: Form {
         let allowed = "a name of letters, digits, spaces and . _ - (no / * ? at all), at most 100 characters"
         let schema: OrderedJSON = [
-            "type": ["string", "number"], "minLength": 1, "maxLength": 100, "pattern": "^[^][/*?(){}:;,|<>\"']+$",
+            "type": ["string", "number"], "minLength": 1, "maxLength": 100, "pattern": "^[^\\[\\]/*?(){}:;,|<>\"']+$",
         ]
         return scalar(allowed, schema: schema) { text in
             let fits = text.allSatisfy { $0.isLetter || $0.isNumber || " ._-".contains($0) }

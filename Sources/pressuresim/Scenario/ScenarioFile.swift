@@ -31,11 +31,14 @@ enum ScenarioFile {
     /// Reads text; `file` is only for messages and for relative paths in it.
     static func parse(_ text: String, file: String) throws(ScenarioError) -> Scenario {
         let diagnostics = Diagnostics()
+        guard AliasBound.holds(text) else {
+            throw unreadable(file, "aliases that stand for too much", "fewer of them: a count makes many of one")
+        }
         guard let node = compose(text, diagnostics) else {
             throw ScenarioError(file: file, diagnostics: diagnostics.list)
         }
         guard node.hasAtMost(mostNodes) else {
-            throw unreadable(file, "more than \(mostNodes) values, with aliases followed", "fewer, or fewer aliases")
+            throw unreadable(file, "more than \(mostNodes) keys and values", "fewer, with aliases followed")
         }
         let scenario = Scenario.form.read(node, diagnostics)
         if let scenario { ScenarioCheck.run(scenario, file: file, diagnostics) }
