@@ -9,7 +9,7 @@ struct Pressuresim: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, BenchCommand.self, DoctorCommand.self, WatchCommand.self, RecordCommand.self,
             ReplayCommand.self, HogCommand.self, SurviveCommand.self,
-            SignalsChildCommand.self,
+            SignalsChildCommand.self, SchemaCommand.self,
         ]
     )
 

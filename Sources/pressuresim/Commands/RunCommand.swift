@@ -68,6 +68,7 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         let scenario = try read()
         if let life, let state { return try await play(scenario, life, state) }
+        if !isVirtual, CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
         let stop = StopSignal()
         stop.takeOverSignals()
         let record: RunRecord
