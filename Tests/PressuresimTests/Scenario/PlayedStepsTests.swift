@@ -103,7 +103,9 @@ import Testing
     }
 
     @Test func aHogIsAnotherProcessAndIsGoneAtTheEnd() async throws {
-        let text = shop("  - hog: {size: 16MiB, rate: 1GB/s, for: 10min}\n  - release\n  - hog: {size: 8MiB, for: 10min}")
+        let text = shop(
+            "  - hog: {size: 16MiB, rate: 1GB/s, for: 10min}\n  - release\n  - hog: {size: 8MiB, for: 10min}"
+        )
         try await withTemporaryDirectory { directory in
             let file = directory.appendingPathComponent("hog.yaml")
             try text.write(to: file, atomically: true, encoding: .utf8)
