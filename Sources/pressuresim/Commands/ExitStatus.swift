@@ -10,6 +10,8 @@ enum ExitStatus: Int32 {
     case wrongInput = 2
     /// The environment refused: no memory, no spill directory, no threads.
     case environmentRefused = 3
+    /// It was told to end before it had: what shells give to a process that SIGINT ended.
+    case interrupted = 130
 
     var exitCode: ExitCode { ExitCode(rawValue) }
 }

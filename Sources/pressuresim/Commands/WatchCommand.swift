@@ -7,7 +7,8 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Show this machine's pressure signals live: levels, headroom, causes.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             What an app's monitor would see and decide here, redrawn five times a second on a terminal; in a pipe a line a
             second, and one for each decision. ^C ends it.
 
@@ -16,6 +17,7 @@ struct WatchCommand: AsyncParsableCommand {
 
             Exit status: 0 ended as asked; 2 the input is wrong; 3 no signal can be used (the message says why).
             """
+        )
     )
 
     @Option(
@@ -25,11 +27,13 @@ struct WatchCommand: AsyncParsableCommand {
     var duration: Duration?
 
     @Option(
-        help: ArgumentHelp("Write what was last seen as JSON to this file; - is standard output.", valueName: "path")
+        help: ArgumentHelp("Write what was last seen as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
     )
     var json: String?
 
     func run() async throws {
+        try CommandOutput.check(json)
         let interruption = Interruption()
         let watcher: Watcher
         do {
@@ -38,7 +42,7 @@ struct WatchCommand: AsyncParsableCommand {
         } catch {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
-        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let isTerminal = Terminal.canRedraw(STDOUT_FILENO)
         let screen = WatchScreen(isTerminal: isTerminal, isQuiet: json == "-")
         let limit = duration
         try await Blocking.run("watch") {
@@ -50,7 +54,7 @@ struct WatchCommand: AsyncParsableCommand {
                 watcher.refresh()
                 if interruption.wait(upTo: left.map { min($0, interval) } ?? interval) { break }
                 left = left.map { $0 - interval }
-                screen.show(watcher)
+                guard screen.show(watcher) else { break }
             }
         }
         watcher.end()

@@ -8,6 +8,8 @@ struct Simulation: Sendable {
     let progress: Progress
     /// Which part of a scenario with `relaunch` steps this is; `nil` for all of one without.
     var life: Life?
+    /// Whose order of eviction is played, and what it is asked; `nil` for the library's own.
+    var entrant: Entrant?
 
     init(_ scenario: Scenario, file: String, progress: Progress = .quiet) {
         self.scenario = scenario
@@ -34,6 +36,7 @@ struct Simulation: Sendable {
         if let life { scenario.timeline = scenario.timeline.lives[life.number] }
         var part = Simulation(scenario, file: file, progress: progress)
         part.life = life
+        part.entrant = entrant
         return try await part.play()
     }
 
@@ -81,6 +84,7 @@ struct Simulation: Sendable {
         let world = try World(scenario, file: file, root: manager.root, saved: saved) { made in
             progress.advance(to: made, of: scenario.valueCount)
         }
+        entrant?.enter(world)
         if let life, life.number > 0 { restore(life, manager, log) }
         log.change { record in
             record.values = world.caches.count
@@ -131,6 +135,7 @@ struct Simulation: Sendable {
         {
             configuration.thresholds = taken.thresholds(available: available, total: total)
         }
+        entrant?.configure(&configuration)
         return configuration
     }
 }

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import PressureKit
+
+/// `pressuresim compare FILE`.
+struct CompareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Play a scenario under PressureKit's order of eviction and under others, side by side.",
+        discussion: Prose.flowing(
+            """
+            Ours, purging everything as image caches on iOS do, the order of NSCache on Linux, LRU, SIEVE, and the largest
+            first: same seed, same reads, same bytes to free. A line for each figure: how long readers waited for restores
+            and for loaders, how many reads found their value in memory, how long reads took, what was written. Where
+            PressureKit is not the best, it says so.
+
+              pressuresim compare Scenarios/gallery.yaml
+              pressuresim compare shop.yaml --runs 5 --json shop.json
+
+            A warning that states no bytes asks all of them for what PressureKit frees there. A value without a loader is
+            never dropped, whoever plays; how many a real competitor would have lost is told below the table.
+
+            Exit status: 0 compared, whoever is best; 1 the library lost a value; 2 the input is wrong; 3 the environment
+            refused (the message says what to do). After ^C the contenders that have played are compared.
+            """
+        )
+    )
+
+    @Argument(help: "The scenario, a YAML file.", completion: .file(extensions: ["yaml", "yml"]))
+    var file: String
+
+    @Option(help: "Play each contender so often, and take the medians.")
+    var runs = 1
+
+    @Option(
+        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
+    var json: String?
+
+    @Option(help: "Use this seed instead of the scenario's.")
+    var seed: UInt64?
+
+    @Option(
+        help: ArgumentHelp("Spill to this directory instead of the scenario's.", valueName: "directory"),
+        completion: .directory
+    )
+    var spillDirectory: String?
+
+    func validate() throws {
+        guard 1...1000 ~= runs else { throw ValidationError("--runs must be between 1 and 1000.") }
+    }
+
+    func run() async throws {
+        let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
+        try CommandOutput.check(json)
+        let progress = Progress.onTerminal()
+        let comparison = Comparison(scenario: scenario, file: file, isReal: true, runs: runs, progress: progress)
+        CutShort.reporting {
+            progress.stop()
+            guard let report = comparison.board.soFar else { return }
+            try? tell(report)
+        }
+        progress.start { nil }
+        let report: ComparisonReport
+        do {
+            defer { progress.stop() }
+            report = try await comparison.run()
+        } catch let error as EnvironmentRefusal {
+            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        }
+        try tell(report)
+        if report.hasFailed { throw ExitStatus.expectationFailed.exitCode }
+    }
+
+    private func tell(_ report: ComparisonReport) throws {
+        if json != "-" { try CommandOutput.print(ComparisonText(report: report, style: .output).text) }
+        if let json { try CommandOutput.write(CommandJSON.encode(ComparisonJSON(report)), to: json) }
+    }
+}
