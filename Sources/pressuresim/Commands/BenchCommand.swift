@@ -49,6 +49,7 @@ struct BenchCommand: AsyncParsableCommand {
     var tiny = false
 
     func run() async throws {
+        try CommandOutput.check(json)
         if signals { return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json) }
         let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
         let plan: BenchPlan = tiny ? .tiny : quick ? .quick : .full

@@ -22,7 +22,7 @@ struct ManualCommand: ParsableCommand {
     var directory: String
 
     func run() throws {
-        let tool = try ToolDescription(json: Pressuresim._dumpHelp())
+        let tool = try ToolDescription.current()
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {

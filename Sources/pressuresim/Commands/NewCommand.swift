@@ -5,7 +5,7 @@ import Foundation
 struct NewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Write a scenario to begin with, with a comment on every line.",
+        abstract: "Write a scenario to begin with, explained line by line.",
         discussion: Prose.flowing(
             """
             It is right as it is, and played in some seconds. Change it into your app. What is there already is never

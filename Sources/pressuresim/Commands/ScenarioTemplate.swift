@@ -1,4 +1,4 @@
-/// The scenario to begin with: right, played in some seconds, with a comment on every line.
+/// The scenario to begin with: right, played in some seconds, and explained.
 enum ScenarioTemplate {
     /// The text, for a scenario of that name.
     static func text(name: String) -> String {
@@ -51,8 +51,8 @@ enum ScenarioTemplate {
 enum ScenarioTopic {
     static var text: String {
         """
-        A SCENARIO is a YAML file with these keys. pressuresim new FILE writes one with a comment on every line, and
-        Scenarios/README.md documents all of it.
+        A SCENARIO is a YAML file with these keys. pressuresim new FILE writes one that is explained line by line,
+        and Scenarios/README.md documents all of it.
 
           name          the title of the account
           description   a sentence about what is shown

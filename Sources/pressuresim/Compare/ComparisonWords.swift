@@ -20,7 +20,7 @@ struct ComparisonWords {
                 "Readers wait least with PressureKit: \(our). Next is \(rival.name) with \(their)\(more(least, waited))."
         }
         var text = "PressureKit is not the best here: readers wait \(our), "
-        text += "\(excess(waited, least)) than with \(rival.name) (\(their))."
+        text += "\(excess(waited, least)) with \(rival.name) (\(their))."
         if let setting = rival.contender.setting { text += " An app gets that order with \(setting)." }
         return text
     }
@@ -78,15 +78,17 @@ struct ComparisonWords {
     }
 
     private func more(_ value: Double, _ than: Double) -> String {
-        than > 0 ? " (\(excess(value, than)))" : ""
+        than > 0 ? " (\(excess(value, than, "")))" : ""
     }
 
-    /// `"17 % longer"`, `"3.2 times as long"`.
-    private func excess(_ value: Double, _ than: Double) -> String {
-        guard than > 0 else { return "longer" }
+    /// `"17.0 % longer than"`, `"3.20 times as long as"`.
+    private func excess(_ value: Double, _ than: Double, _ link: String? = nil) -> String {
+        func linked(_ text: String, _ word: String) -> String { link == nil ? "\(text) \(word)" : text }
+        guard than > 0 else { return linked("longer", "than") }
         let ratio = value / than
         return ratio < 2
-            ? "\(Quantities.fixed((ratio - 1) * 100, 1)) % longer" : "\(Quantities.digits(ratio)) times as long"
+            ? linked("\(Quantities.fixed((ratio - 1) * 100, 1)) % longer", "than")
+            : linked("\(Quantities.digits(ratio)) times as long", "as")
     }
 }
 

@@ -125,9 +125,16 @@ extension Score.Column {
         switch self {
         case .waited, .restoreStall, .reloadCost, .p50, .p99, .max: Quantities.duration(value)
         case .hitRate: "\(Quantities.fixed(value * 100, 1)) %"
-        case .written, .freed, .returned: Quantities.bytes(value)
+        case .written, .freed, .returned: Self.bytes(value)
         case .reliefs: Quantities.count(Int(value))
         }
+    }
+
+    /// Three digits and a unit, so that columns stay narrow.
+    private static func bytes(_ count: Double) -> String {
+        let units = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576), ("KiB", 1024)]
+        let (name, worth) = units.first { count >= $0.1 } ?? ("B", 1)
+        return "\(Quantities.digits(count / worth)) \(name)"
     }
 
     /// For programs.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// What `--experimental-dump-help` of ArgumentParser says about the tool: the one place that knows every option.
@@ -42,6 +43,11 @@ struct ToolDescription: Decodable {
         /// Every command has it.
         var isHelp: Bool { (names ?? []).contains { $0.name == "help" } }
     }
+
+    /// Of this tool.
+    ///
+    /// - Throws: as ``init(json:)``.
+    static func current() throws -> ToolDescription { try ToolDescription(json: Pressuresim._dumpHelp()) }
 
     /// - Throws: when ArgumentParser's format is another one.
     init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
