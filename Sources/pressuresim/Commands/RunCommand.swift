@@ -13,6 +13,7 @@ struct RunCommand: AsyncParsableCommand {
 
               pressuresim run Scenarios/gallery.yaml
               pressuresim run Scenarios/flood.yaml --json flood.json
+              pressuresim run Scenarios/gallery.yaml --html gallery.html
 
             Every access verifies the bytes it gets, and at the end every value is compared with its source.
 
@@ -26,6 +27,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
     var json: String?
+
+    @Option(help: ArgumentHelp("Write the account as a page with charts, in one file.", valueName: "path"))
+    var html: String?
 
     @Option(help: "Use this seed instead of the scenario's.")
     var seed: UInt64?
@@ -83,7 +87,10 @@ struct RunCommand: AsyncParsableCommand {
             let style = Style.detect(isTerminal: isatty(STDOUT_FILENO) == 1)
             print(Account(record: record, figures: figures, outcomes: outcomes, style: style).text)
         }
-        guard let json else { return }
-        try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json)
+        if let json { try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json) }
+        guard let html else { return }
+        let machine = PageMachine.current(spillDirectory: record.scenario.spill.directory)
+        let page = HtmlReport(record: record, figures: figures, outcomes: outcomes, machine: machine).page
+        try CommandOutput.write(Data(page.text.utf8), to: html)
     }
 }
