@@ -15,7 +15,7 @@ struct CompareCommand: AsyncParsableCommand {
             PressureKit is not the best, it says so.
 
               pressuresim compare Scenarios/gallery.yaml
-              pressuresim compare shop.yaml --runs 5 --json shop.json
+              pressuresim compare shop.yaml --runs 5 --html shop.html
 
             A warning that states no bytes asks all of them for what PressureKit frees there. A value without a loader is
             never dropped, whoever plays; how many a real competitor would have lost is told below the table.
@@ -38,6 +38,12 @@ struct CompareCommand: AsyncParsableCommand {
     )
     var json: String?
 
+    @Option(
+        help: ArgumentHelp("Write the comparison as a page with charts, in one file.", valueName: "path"),
+        completion: .file(extensions: ["html"])
+    )
+    var html: String?
+
     @Option(help: "Use this seed instead of the scenario's.")
     var seed: UInt64?
 
@@ -53,7 +59,7 @@ struct CompareCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
-        try CommandOutput.check(json)
+        try CommandOutput.check(json, html)
         let progress = Progress.onTerminal()
         let comparison = Comparison(scenario: scenario, file: file, isReal: true, runs: runs, progress: progress)
         CutShort.reporting {
@@ -76,5 +82,8 @@ struct CompareCommand: AsyncParsableCommand {
     private func tell(_ report: ComparisonReport) throws {
         if json != "-" { try CommandOutput.print(ComparisonText(report: report, style: .output).text) }
         if let json { try CommandOutput.write(CommandJSON.encode(ComparisonJSON(report)), to: json) }
+        guard let html else { return }
+        let machine = report.isReal ? PageMachine.current(spillDirectory: report.scenario.spill.directory) : nil
+        try CommandOutput.write(Data(ComparisonPage(report: report, machine: machine).page.text.utf8), to: html)
     }
 }

@@ -76,6 +76,7 @@ final class Scoreboard: Sendable {
                 Score(medianOf: state.scores.filter { $0.contender == contender })
             }
             report.played = state.scores.count
+            report.spread = Score.spread(state.scores)
             return report
         }
     }

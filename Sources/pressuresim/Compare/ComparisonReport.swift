@@ -15,6 +15,10 @@ struct ComparisonReport: Sendable {
     /// What else a reader has to know.
     var remarks: [String]
 
+    /// How far the runs of one contender were apart in ``Score/Column/waited``, over their median: the most of all
+    /// contenders. `nil` with one run each.
+    var spread: Double?
+
     /// Whether all have played.
     var isComplete: Bool { played == wanted }
 

@@ -20,7 +20,8 @@ struct ComparisonText {
         style.bold(report.scenario.name) + style.dim("  \(report.file), seed \(report.scenario.seed)")
     }
 
-    private var conditions: String {
+    /// Under what conditions they played.
+    var conditions: String {
         let clock =
             report.isReal
             ? "real time, \(report.runs == 1 ? "one run each" : "medians of \(report.runs) runs each")"

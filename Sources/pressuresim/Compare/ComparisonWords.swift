@@ -25,6 +25,12 @@ struct ComparisonWords {
         return text
     }
 
+    /// The same below a heading that says whether ours is the best.
+    var verdictDetail: String {
+        let heading = "PressureKit is not the best here: "
+        return verdict.hasPrefix(heading) ? String(verdict.dropFirst(heading.count)).capitalizedFirst : verdict
+    }
+
     /// The other columns in which somebody else is better; `nil` if there are none.
     var otherDefeats: String? {
         guard let ours = report.ours else { return nil }
@@ -35,6 +41,16 @@ struct ComparisonWords {
             return "\(column.title) (\(column.text(own)); \(winner.name) \(column.text(value)))"
         }
         return parts.isEmpty ? nil : "Others are better in: \(parts.joined(separator: ", "))."
+    }
+
+    /// What real time is worth; `nil` in virtual time, where nothing is chance.
+    var chance: String? {
+        guard report.isReal, !report.scores.isEmpty else { return nil }
+        if let spread = report.spread {
+            return
+                "Runs of one order waited up to \(Quantities.percent(spread)) more or less: what differs less is chance."
+        }
+        return "Real time, one run each: what else the machine did is in the figures. Use --runs, or leave out --real."
     }
 
     /// Who did not free what was asked for, and so is not compared like with like.
@@ -70,7 +86,7 @@ struct ComparisonWords {
 
     /// All sentences but the verdict and the faults.
     var remarks: [String] {
-        var lines = [otherDefeats].compactMap(\.self) + unequal + onlyCopies + report.remarks
+        var lines = [chance, otherDefeats].compactMap(\.self) + unequal + onlyCopies + report.remarks
         if !report.isComplete {
             lines.append("Interrupted: \(report.played) of \(report.wanted) runs were played.")
         }

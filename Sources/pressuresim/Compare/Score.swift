@@ -77,6 +77,16 @@ struct Score: Sendable {
         values[.reliefs] = Double(record.reliefs.count)
     }
 
+    /// How far the runs of one contender are apart in ``Column/waited``, over their median: the most of all contenders.
+    static func spread(_ scores: [Score]) -> Double? {
+        Contender.allCases.compactMap { contender -> Double? in
+            let times = scores.filter { $0.contender == contender }.compactMap { $0[.waited] }.sorted()
+            guard times.count > 1, let least = times.first, let most = times.last else { return nil }
+            let median = times[(times.count - 1) / 2]
+            return median > 0 ? (most - least) / median : nil
+        }.max()
+    }
+
     /// The median of each column over several runs of one contender.
     init?(medianOf scores: [Score]) {
         guard var median = scores.first else { return nil }
@@ -106,6 +116,23 @@ extension Score.Column {
         case .freed: "freed"
         case .returned: "returned"
         case .reliefs: "reliefs"
+        }
+    }
+
+    /// What it is, in a sentence.
+    var meaning: String {
+        switch self {
+        case .waited: "time that readers waited for values that were not in memory: restores and loads"
+        case .restoreStall: "time that readers waited until a value was read back from its copy"
+        case .reloadCost: "time that readers waited for loaders"
+        case .hitRate: "reads that found their value in memory, of all"
+        case .p50: "the median of all reads"
+        case .p99: "what 99 of 100 reads did not exceed"
+        case .max: "the longest read"
+        case .written: "bytes of values that were compressed or written, before compression"
+        case .freed: "bytes of the values that left memory"
+        case .returned: "fall of the process's resident memory in the reliefs"
+        case .reliefs: "how often memory was reclaimed"
         }
     }
 

@@ -80,7 +80,7 @@ import Testing
             report.scores[1].values[.written] = 1_048_576
         }
         let words = ComparisonWords(report: report)
-        #expect(words.otherDefeats == "Others are better in: written (4.0 MiB; LRU 1.0 MiB).")
+        #expect(words.otherDefeats == "Others are better in: written (4.00 MiB; LRU 1.00 MiB).")
         #expect(words.remarks.first == words.otherDefeats)
     }
 
@@ -163,5 +163,22 @@ import Testing
         #expect(figures["waited_seconds"]?["best"] as? Bool == true)
         #expect(figures["reliefs"]?["best"] is NSNull)
         #expect(figures["written_bytes"]?["value"] is NSNull)
+    }
+
+    @Test func realTimeSaysWhatIsChance() throws {
+        let virtual = ComparisonWords(report: try report([.ours: 1, .lru: 2]))
+        #expect(virtual.chance == nil)
+        let once = ComparisonWords(report: try report([.ours: 1, .lru: 2]) { $0.isReal = true })
+        #expect(once.chance?.contains("--runs") == true)
+        let runs = [1.0, 1.5, 1.25].map { Score(.ours, values: [.waited: $0]) } + [Score(.lru, values: [.waited: 9])]
+        #expect(Score.spread(runs) == 0.4)
+        #expect(Score.spread([]) == nil)
+        let often = ComparisonWords(
+            report: try report([.ours: 1, .lru: 2]) { report in
+                report.isReal = true
+                report.spread = 0.4
+            }
+        )
+        #expect(often.chance?.contains("up to 40.0 %") == true)
     }
 }
