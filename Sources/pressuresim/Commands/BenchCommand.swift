@@ -13,6 +13,7 @@ struct BenchCommand: AsyncParsableCommand {
 
               make bench
               pressuresim bench --corpus ~/Pictures --json bench.json
+              pressuresim bench --append history.jsonl --commit $(git rev-parse --short HEAD) --html bench.html
 
             Use a release build on an idle machine; the load before the start is in the report. A full run takes some
             minutes and 2 GiB of memory, and writes up to 5 GB below the spill directory, gone when it ends.
@@ -41,6 +42,20 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
     var json: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a page with charts, in one file; with --append, of all runs in that file.",
+            valueName: "path"
+        )
+    )
+    var html: String?
+
+    @Option(help: ArgumentHelp("Add this run to a file of runs, one line of JSON each.", valueName: "path"))
+    var append: String?
+
+    @Option(help: ArgumentHelp("Say in that line what was measured.", valueName: "revision"))
+    var commit: String?
+
     @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
     var spillDirectory = "/var/tmp"
 
@@ -48,8 +63,19 @@ struct BenchCommand: AsyncParsableCommand {
     @Flag(help: .private)
     var tiny = false
 
+    func validate() throws {
+        if signals, html != nil || append != nil {
+            throw ValidationError("--html and --append keep runs of the whole bench: leave out --signals.")
+        }
+        if commit != nil, append == nil, html == nil {
+            throw ValidationError("--commit is written by --append and --html: give one of them.")
+        }
+    }
+
     func run() async throws {
-        try CommandOutput.check(json)
+        // Before minutes of measuring, not after them.
+        try CommandOutput.check(json, html, append)
+        let runs = try kept()
         if signals { return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json) }
         let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
         let plan: BenchPlan = tiny ? .tiny : quick ? .quick : .full
@@ -68,11 +94,29 @@ struct BenchCommand: AsyncParsableCommand {
         if json != "-" {
             print(BenchText(record: record, style: .detect(isTerminal: isatty(STDOUT_FILENO) == 1)).text)
         }
-        try write(record)
+        try write(record, runs)
     }
 
-    private func write(_ record: BenchRecord) throws {
-        guard let json else { return }
-        try CommandOutput.write(BenchJSON(record).data(), to: json)
+    /// The runs that were kept before this one.
+    private func kept() throws -> [BenchRun] {
+        do { return try append.map { path throws(BenchHistory.Unreadable) in try BenchHistory.read(path) } ?? [] } catch
+        {
+            throw CommandOutput.fail("\(error)", .wrongInput)
+        }
+    }
+
+    private func write(_ record: BenchRecord, _ runs: [BenchRun]) throws {
+        if let json { try CommandOutput.write(BenchJSON(record).data(), to: json) }
+        let run = BenchRun(record, plan: tiny ? "tiny" : quick ? "quick" : "full", commit: commit)
+        if let append {
+            do { try BenchHistory.append(run, to: append) } catch {
+                let reason = error.localizedDescription
+                let message = "pressuresim: \(append) cannot be written: \(reason) Name another file."
+                throw CommandOutput.fail(message, .environmentRefused)
+            }
+        }
+        guard let html else { return }
+        let page = BenchPage(runs: runs + [run], scale: record.scale, corpus: record.machine.corpus).page
+        try CommandOutput.write(Data(page.text.utf8), to: html)
     }
 }

@@ -38,7 +38,7 @@ struct ComparisonPage {
             Page.verdict(
                 isGood: isBest && !report.hasFailed,
                 report.hasFailed ? "Values were lost" : title,
-                words.verdict
+                words.verdictDetail
             )
             if !words.faults.isEmpty { Html("ul", .class("bad")) { words.faults.map { line in Html("li") { line } } } }
         }

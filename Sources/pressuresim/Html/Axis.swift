@@ -79,8 +79,11 @@ struct Axis: Hashable, Sendable {
     /// Positions that stand for nothing but their order: the middles of so many equal parts.
     static func places(_ labels: [String]) -> Axis {
         let ticks = labels.enumerated().map { Tick(value: Double($0) + 0.5, label: $1) }
-        return Axis(.linear, 0, Double(max(labels.count, 1)), ticks)
+        return places(count: labels.count, ticks: ticks)
     }
+
+    /// The same with labels for some of them.
+    static func places(count: Int, ticks: [Tick]) -> Axis { Axis(.linear, 0, Double(max(count, 1)), ticks) }
 
     private static func label(bytes: Double) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]

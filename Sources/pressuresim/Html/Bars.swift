@@ -57,7 +57,7 @@ struct Bars: Sendable {
         return groups.map { group in
             defer { top += Self.height(of: group) }
             return .group {
-                Html("text", .class("row"), .set("y", top + 16)) { group.title }
+                Plot.title(group.title, y: top + 16, phone: 40, desk: 80)
                 group.bars.enumerated().map { index, bar in
                     Self.draw(bar, top: top + Self.titleHeight + Self.barPitch * Double(index), most: most)
                 }
@@ -76,7 +76,7 @@ struct Bars: Sendable {
                 .set("width", part: part * share),
                 .set("height", 14)
             )
-            Html("text", .class("row value"), .set("x", "100%"), .set("y", top + 12)) { bar.text }
+            Html("text", .class("row value"), .set("x", part: share), .set("dx", 78), .set("y", top + 12)) { bar.text }
         }
     }
 

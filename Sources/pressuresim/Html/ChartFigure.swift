@@ -3,7 +3,7 @@ struct ChartFigure: Sendable {
     /// One kind of thing in the chart.
     struct Entry: Sendable {
         /// What it looks like there.
-        enum Look: String, Sendable { case box, line, dashed, hatched }
+        enum Look: String, Sendable { case box, bar, line, dashed }
 
         var tone: Tone
         var look: Look = .box

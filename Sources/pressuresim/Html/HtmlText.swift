@@ -43,3 +43,14 @@ enum HtmlText {
         return identifier
     }
 }
+
+extension String {
+    /// The same with no-break spaces between numbers and what follows them, so that no line ends between `12` and `MiB`.
+    var unbroken: String {
+        var text = ""
+        for character in self {
+            text.append(character == " " && text.last?.isNumber == true ? "\u{A0}" : character)
+        }
+        return text
+    }
+}

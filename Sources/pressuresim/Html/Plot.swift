@@ -96,6 +96,15 @@ struct Plot: Sendable {
         )
     }
 
+    /// A title at the left, so many pixels from the top, as long as there is room for it on a phone and on a desk. In full
+    /// it belongs into the table.
+    static func title(_ text: String, y: Double, phone: Int, desk: Int) -> Html {
+        let (short, long) = (LabelFit.shortened(text, to: phone), LabelFit.shortened(text, to: desk))
+        func title(_ text: String, _ names: String) -> Html { Html("text", .class(names), .set("y", y)) { text } }
+        return short == long
+            ? title(short, "row") : .sequence([title(short, "row narrow"), title(long, "row wide")])
+    }
+
     /// A band over the whole height.
     static func band(_ class: String, from start: Double, to end: Double) -> Html {
         Html(
@@ -104,6 +113,17 @@ struct Plot: Sendable {
             .set("x", part: start),
             .set("width", part: max(end - start, 0)),
             .set("height", "100%")
+        )
+    }
+
+    /// A band over the whole width, from one height to another, from above.
+    static func shade(_ class: String, from start: Double, to end: Double) -> Html {
+        Html(
+            "rect",
+            .class(`class`),
+            .set("y", part: start),
+            .set("width", "100%"),
+            .set("height", part: max(end - start, 0))
         )
     }
 

@@ -59,7 +59,7 @@ struct Strips: Sendable {
         let base = top + Self.pitch - 8
         return .group {
             Html("rect", .class("paper"), .set("y", top + 4), .set("width", "100%"), .set("height", 16))
-            Html("text", .class("row"), .set("y", top + 16)) { row.title }
+            Plot.title(row.title, y: top + 16, phone: 22, desk: 80)
             Html("text", .class("row value"), .set("x", "100%"), .set("y", top + 16)) { row.summary }
             row.bars.filter { $0.count > 0 }.map { bar in
                 let height = Self.height(of: bar.count, most: most)

@@ -42,10 +42,10 @@ enum Stylesheet {
         .verdict h2{font-size:1.5rem;margin:0 0 .15em;letter-spacing:-.015em}
         .verdict p{margin:0}
         .checks{list-style:none;margin:1.25rem 0 0;padding:0;max-width:44rem}
-        .checks li{display:grid;grid-template-columns:1.5rem 1fr auto;gap:0 .5rem;padding:.4rem 0;border-top:1px solid var(--rule)}
+        .checks li{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .75rem;padding:.4rem 0;border-top:1px solid var(--rule)}
         .checks li:last-child{border-bottom:1px solid var(--rule)}
-        .checks .measured{text-align:right;font-variant-numeric:tabular-nums}
-        .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1.4rem 2rem;margin:1.75rem 0 0}
+        .checks .measured{margin-left:auto;font-variant-numeric:tabular-nums}
+        .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.4rem,1fr));gap:1.4rem 1.6rem;margin:1.75rem 0 0}
         .tiles div{display:flex;flex-direction:column}
         .tiles dt{color:var(--muted);font-size:.875rem}
         .tiles dd{margin:0}
@@ -62,6 +62,7 @@ enum Stylesheet {
         th:last-child,td:last-child{padding-right:0}
         thead th{color:var(--muted);font-weight:500;border-bottom-color:var(--muted)}
         tbody th{font-weight:500}
+        th code{white-space:nowrap}
         .number{text-align:right;white-space:nowrap}
         tr.total th,tr.total td{font-weight:650}
         tr.bad th,tr.bad td{color:var(--bad)}
@@ -85,12 +86,11 @@ enum Stylesheet {
         .swatch{flex:none;width:14px;height:11px;background:var(--tone)}
         .swatch.line{height:0;border-top:2px solid var(--tone);background:none}
         .swatch.dashed{height:0;border-top:2px dashed var(--tone);background:none}
-        .swatch.hatched{background:repeating-linear-gradient(135deg,var(--tone) 0 2px,var(--critical) 2px 5px)}
-        .swatch.glyph{width:10px;height:10px;border-radius:50%}
+        .swatch.bar{height:4px}
         .plot{position:relative;padding:var(--headroom) 6px 30px 62px}
         .plot.strips,.plot.bars{padding-left:0}
         .plot.strips{padding-right:0}
-        .plot.bars{padding-bottom:0}
+        .plot.bars{padding-bottom:0;max-width:46rem}
         .plot svg{display:block;overflow:visible}
         .plot>svg{height:var(--height)}
         .plot text{fill:var(--muted);font-size:12px;font-variant-numeric:tabular-nums}
@@ -110,21 +110,22 @@ enum Stylesheet {
         .mark{stroke:var(--ink);stroke-width:1;opacity:.75}
         .mark.median{stroke-width:2.5;opacity:1}
         .rulemark{stroke:var(--ink);stroke-width:1;stroke-dasharray:2 3}
-        .relief{fill:var(--ink);opacity:.13}
+        .relief{fill:var(--ink);stroke:var(--ink);stroke-width:1}
         .level-warning{fill:var(--warning)}
         .level-critical{fill:var(--critical)}
         .faint{opacity:.45}
         .paper{fill:var(--paper)}
         .track{fill:var(--raised)}
+        .median-line{stroke:var(--muted);stroke-width:1}
         .reference{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:5 4}
         .hatch{fill:url(#hatch)}
         .hatch-line{stroke:var(--red);stroke-width:1.5;opacity:.55}
         .cursor{position:absolute;width:1px;background:var(--ink);pointer-events:none;bottom:30px}
-        .readout{min-height:2.9em;margin:.35rem 0 0;font-size:.875rem;font-variant-numeric:tabular-nums;max-width:none}
-        .readout span{white-space:nowrap;display:inline-block;margin-right:1.1em}
+        .readout{min-height:2.9em;color:var(--muted);margin:.35rem 0 0;font-size:.875rem;font-variant-numeric:tabular-nums;max-width:none}
+        .readout span{color:var(--ink);white-space:nowrap;display:inline-block;margin-right:1.1em}
         .readout b{font-weight:500;color:var(--muted)}
         .multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(18rem,1fr));gap:2rem 2.5rem;margin:1.5rem 0}
-        .multiples figure{margin:0}
+        .multiples figure{margin:0;min-width:0}
 
         """
 
@@ -145,8 +146,6 @@ enum Stylesheet {
         .minor,.wide{display:none}
         dl.facts{grid-template-columns:1fr;gap:0}
         dl.facts dd{margin-bottom:.55rem}
-        .checks li{grid-template-columns:1.5rem 1fr}
-        .checks .measured{grid-column:2;text-align:left;color:var(--muted)}
         ol.steps>li{grid-template-columns:1.5rem 1fr auto}
         ol.steps .when{grid-column:2;grid-row:1;font-size:.85rem}
         ol.steps .took{grid-row:1;grid-column:3}
@@ -170,6 +169,9 @@ enum Stylesheet {
         figure,.checks li,ol.steps>li,tr,.tiles div{break-inside:avoid}
         h2,h3{break-after:avoid}
         .scroll{overflow:visible}
+        table{font-size:8.5pt}
+        th,td{overflow-wrap:anywhere;padding-right:.6em}
+        th code{white-space:normal}
         *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
         }
 

@@ -44,6 +44,11 @@ enum LabelFit {
     static let characterWidth = 7.5
     private static let gap = 8.0
 
+    /// The text, or as much of its beginning as has room, with an ellipsis.
+    static func shortened(_ text: String, to count: Int) -> String {
+        text.count > count ? text.prefix(max(count - 1, 0)) + "…" : text
+    }
+
     /// Those that fit beside each other, the ones before others first.
     ///
     /// - Parameters:

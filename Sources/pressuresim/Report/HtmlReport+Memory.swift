@@ -43,7 +43,8 @@ extension HtmlReport {
         if hasResident { entries.append(.init(tone: .ink, look: .line, text: "the process (VmRSS)")) }
         entries.append(.init(tone: .amber, text: "on disk, as stored"))
         entries.append(.init(tone: .amber, look: .dashed, text: "the same before compressing"))
-        for kind in Timeline.Mark.Kind.allCases where record.timeline.marks.contains(where: { $0.kind == kind }) {
+        if !record.reliefs.isEmpty { entries.append(.init(tone: .ink, look: .bar, text: "relief, as long as it took")) }
+        for kind in Timeline.Mark.Kind.allCases where shownMarks.contains(where: { $0.kind == kind }) {
             entries.append(.init(tone: .ink, glyph: Self.glyphs[kind], text: kind.rawValue))
         }
         return entries
@@ -74,7 +75,7 @@ extension HtmlReport {
         let all = record.timeline.points.map(Moment.init)
         let series = (0..<6).map { index in all.map { $0.numbers[index] } }
         let moments = Thinning.keep(series, limit: Self.drawn).map { all[$0] }
-        let x = Axis.time(to: max(all.map(\.at).max() ?? 0, record.duration.seconds))
+        let x = Axis.time(to: max(all.map(\.at).max() ?? 0, record.duration.seconds), ticks: 9)
         let lowest = all.map { min($0.stored, $0.plain) }.min() ?? 0
         let y = Axis.bytes(
             from: lowest * 1.04,
@@ -88,7 +89,7 @@ extension HtmlReport {
         func area(_ tone: Tone, from inner: (Moment) -> Double, to outer: (Moment) -> Double) -> Html {
             Plot.path("area fill-\(tone)", .area(upper: points(outer), lower: points(inner)))
         }
-        var layers = levelBands(x) + reliefBands(x)
+        var layers = levelBands(x) + reliefBars(x)
         layers.append(area(.blue, from: { _ in 0 }, to: \.dirty))
         layers.append(area(.sky, from: \.dirty, to: \.clean))
         if all.contains(where: { $0.compressed > $0.clean }) {
@@ -108,7 +109,7 @@ extension HtmlReport {
             height: 340,
             x: x,
             y: y,
-            headroom: 62,
+            headroom: 66,
             layers: layers
         )
     }
@@ -150,10 +151,10 @@ extension HtmlReport {
             let stop = max(end, start + 0.002)
             var parts = [
                 Plot.band("level-\(span.level) faint", from: start, to: stop),
-                Plot.lane("level-\(span.level)", from: start, to: stop, y: -20, height: 16),
+                Plot.lane("level-\(span.level)", from: start, to: stop, y: -26, height: 16),
             ]
             if span.level == .critical {
-                parts.append(Plot.lane("hatch", from: start, to: stop, y: -4, height: 4))
+                parts.append(Plot.lane("hatch", from: start, to: stop, y: -13, height: 3))
             }
             if let fit = Self.fit(label, in: stop - start) {
                 parts.append(
@@ -175,16 +176,22 @@ extension HtmlReport {
     private static let narrowWidth = 280.0
     private static let wideWidth = 640.0
 
-    private func reliefBands(_ x: Axis) -> [Html] {
+    /// A bar above the plot for each relief, as long as it took: what fell meanwhile, fell because of it.
+    private func reliefBars(_ x: Axis) -> [Html] {
         record.reliefs.map { relief in
             let start = x.position(of: relief.atSeconds)
             let end = x.position(of: relief.atSeconds + relief.durationSeconds)
-            return Plot.band("relief", from: start, to: max(end, start + 0.0015))
+            return Plot.lane("relief", from: start, to: end, y: -5, height: 3)
         }
     }
 
+    /// Reliefs have their bars; a mark for their ends would say nothing new.
+    private var shownMarks: [Timeline.Mark] {
+        record.timeline.marks.filter { $0.kind != .relief || record.reliefs.isEmpty }
+    }
+
     private func marks(_ x: Axis) -> [Html] {
-        let marks = record.timeline.marks
+        let marks = shownMarks
         let labels = marks.map { LabelFit.Label(position: x.position(of: $0.at.seconds), text: $0.kind.rawValue) }
         let onPhones = LabelFit.fitting(labels, width: Self.narrowWidth)
         let onDesks = LabelFit.fitting(labels, width: Self.wideWidth)
@@ -193,13 +200,13 @@ extension HtmlReport {
             var parts: [Html] = []
             if marks.count <= 40 { parts.append(Plot.segment("rulemark", from: (place, 0), to: (place, 1))) }
             if let glyph = Self.glyphs[marks[index].kind] {
-                parts.append(Plot.glyph("fill-ink", glyph, x: place, y: -30))
+                parts.append(Plot.glyph("fill-ink", glyph, x: place, y: -36))
             }
             guard onDesks[index] || onPhones[index] else { return parts }
             let fit = onPhones[index] ? (onDesks[index] ? "" : " narrow") : " wide"
             let end = place < 0.06 ? "" : place > 0.94 ? " value" : " middle"
             parts.append(
-                Plot.label(labels[index].text, .class("mark-label\(end)\(fit)"), x: place, y: 0, dx: 0, dy: -42)
+                Plot.label(labels[index].text, .class("mark-label\(end)\(fit)"), x: place, y: 0, dx: 0, dy: -47)
             )
             return parts
         }

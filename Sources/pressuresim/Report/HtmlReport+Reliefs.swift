@@ -51,7 +51,7 @@ extension HtmlReport {
             return "Nothing was claimed."
         }
         let share = figures[.returnedOverClaimed].map { " (\(Quantities.percent($0)))" } ?? ""
-        return "Claimed \(Quantities.bytes(claimed)), returned \(Quantities.bytes(returned))\(share)."
+        return "Claimed \(Quantities.bytes(claimed)), returned \(Quantities.bytes(returned))\(share).".unbroken
     }
 
     private static func bars(_ relief: ReliefRecord) -> [Bars.Bar] {

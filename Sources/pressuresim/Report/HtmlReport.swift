@@ -32,6 +32,7 @@ struct HtmlReport {
             if !record.scenario.description.isEmpty { Html("p", .class("lead")) { record.scenario.description } }
             Html("p", .class("muted")) {
                 "\(Quantities.count(record.values, "value")), \(size), \(Quantities.count(stepCount, "step")), "
+                    .unbroken
                 "played in \(duration)."
             }
         }
@@ -84,24 +85,24 @@ struct HtmlReport {
     private var tiles: Html {
         var tiles: [Page.Tile] = []
         func add(_ title: String, _ value: Double?, _ text: (Double) -> String, _ aside: String?) {
-            if let value { tiles.append(.init(title: title, figure: text(value), aside: aside ?? "")) }
+            if let value { tiles.append(.init(title: title, figure: text(value), aside: (aside ?? "").unbroken)) }
         }
         let returned = figures[.returnedOverClaimed].map { "\(Quantities.percent($0)) of it came back" }
         let restores = Quantities.count(Int(figures[.restores] ?? 0), "restore")
         add("Claimed", figures[.claimed].flatMap { $0 > 0 ? $0 : nil }, Quantities.bytes, returned)
-        add("Restore, median", figures[.restoreP50], Quantities.duration, restores)
+        add("Restore, p50", figures[.restoreP50], Quantities.duration, restores)
         let worst = figures[.restoreMax].map { "at most \(Quantities.duration($0))" }
-        add("Restore, 99 of 100", figures[.restoreP99], Quantities.duration, worst)
+        add("Restore, p99", figures[.restoreP99], Quantities.duration, worst)
         let evicted = Quantities.count(Int(figures[.evicted] ?? 0), "value")
-        add("Evict a value, 99 of 100", figures[.evictP99], Quantities.duration, evicted)
+        add("Eviction, p99", figures[.evictP99], Quantities.duration, evicted)
         let accesses = figures[.accesses] ?? 0
         let hits = accesses > 0 ? (figures[.hits] ?? 0) / accesses : nil
         add("Found in memory", hits, Quantities.percent, "of \(Quantities.count(Int(accesses), "read"))")
-        add("On disk, of the size", figures[.compressionRatio], Quantities.percent, spillPeak)
+        add("Size on disk", figures[.compressionRatio], Quantities.percent, spillPeak)
         return Page.tiles(tiles)
     }
 
     private var spillPeak: String? {
-        figures[.spillFilePeak].map { "spill file at most \(Quantities.bytes($0))" }
+        figures[.spillFilePeak].map { "file at most \(Quantities.bytes($0))" }
     }
 }

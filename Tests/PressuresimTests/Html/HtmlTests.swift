@@ -75,6 +75,13 @@ import Testing
     }
 }
 
+@Suite struct UnbrokenTests {
+    @Test func noLineEndsBetweenANumberAndItsUnit() {
+        #expect("12.5 MiB of 3 values".unbroken == "12.5\u{A0}MiB of 3\u{A0}values")
+        #expect("none".unbroken == "none")
+    }
+}
+
 /// Markup as an XML parser sees it.
 final class Parsed: NSObject, XMLParserDelegate {
     private(set) var names: [String] = []

@@ -60,7 +60,8 @@ import Testing
 
     @Test(arguments: HtmlTests.hostile)
     func noNameAddsAnElement(name: String) throws {
-        let ours = try Parsed(Self.sample().text)
+        // Long names are shortened where there is little room: a harmless one of the same length is the measure.
+        let ours = try Parsed(Self.sample(String(repeating: "a", count: name.count)).text)
         let theirs = try Parsed(Self.sample(name).text)
         #expect(theirs.names == ours.names)
         #expect(theirs.attributes.map { $0.keys.sorted() } == ours.attributes.map { $0.keys.sorted() })
