@@ -10,6 +10,8 @@ struct SignalsBench: Sendable {
     /// Where the library spills, and where the file is that is read until tasks stall.
     var directory: String
     var progress: Progress = .quiet
+    /// What is known so far, for whoever interrupts.
+    let known = Lock<[Kind: Latencies]>([:])
     /// The tool itself.
     var tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
@@ -61,14 +63,16 @@ struct SignalsBench: Sendable {
     ///
     /// - Throws: ``EnvironmentRefusal`` where no cgroup can be made, ``BenchRefusal`` when the process in it failed.
     func run() throws -> SignalsBenchReport {
-        var latencies: [Kind: Latencies] = [:]
         for kind in Kind.allCases {
             progress.begin("\(kind.rawValue) latency")
-            latencies[kind] = try measure(kind)
+            let latencies = try measure(kind)
+            known.withLock { $0[kind] = latencies }
         }
-        return SignalsBenchReport(latencies: latencies)
+        return report
     }
 
+    /// Of what is known so far.
+    var report: SignalsBenchReport { SignalsBenchReport(latencies: known.withLock { $0 }) }
     private func measure(_ kind: Kind) throws -> Latencies {
         let limited = try LimitedGroup(limit: kind.limit)
         let samples = kind == .headroom ? crossings : stalls

@@ -97,10 +97,6 @@ final class LimitedGroup: Sendable {
         return try body()
     }
 
-    /// From now on ^C and termination remove all cgroups, with the processes in them, and then end the tool with the
-    /// status that shells give to that.
-    static func removeAllWhenInterrupted() { CutShort.reporting { removeAll() } }
-
     /// Removes all that exist, for good: whoever waits for the end of one goes on waiting, so that nothing is said about
     /// what was killed. For a tool that is about to end.
     static func removeAll() {
