@@ -11,7 +11,7 @@ struct SignalsBench: Sendable {
     var directory: String
     var progress: Progress = .quiet
     /// What is known so far, for whoever interrupts.
-    let known = Lock<[Kind: Latencies]>([:])
+    let board = Board()
     /// The tool itself.
     var tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
@@ -66,13 +66,20 @@ struct SignalsBench: Sendable {
         for kind in Kind.allCases {
             progress.begin("\(kind.rawValue) latency")
             let latencies = try measure(kind)
-            known.withLock { $0[kind] = latencies }
+            board.note(latencies, of: kind)
         }
-        return report
+        return board.report
     }
 
-    /// Of what is known so far.
-    var report: SignalsBenchReport { SignalsBenchReport(latencies: known.withLock { $0 }) }
+    /// What a measurement under way has found.
+    final class Board: Sendable {
+        private let known = Lock<[Kind: Latencies]>([:])
+
+        func note(_ latencies: Latencies, of kind: Kind) { known.withLock { $0[kind] = latencies } }
+
+        var report: SignalsBenchReport { SignalsBenchReport(latencies: known.withLock { $0 }) }
+    }
+
     private func measure(_ kind: Kind) throws -> Latencies {
         let limited = try LimitedGroup(limit: kind.limit)
         let samples = kind == .headroom ? crossings : stalls

@@ -43,7 +43,7 @@ enum SignalsBenchRun {
         CutShort.reporting { [bench] in
             LimitedGroup.removeAll()
             progress.stop()
-            try? tell(bench.report, json)
+            try? tell(bench.board.report, json)
         }
         progress.start { nil }
         let report: SignalsBenchReport
