@@ -15,7 +15,10 @@ struct CompareCommand: AsyncParsableCommand {
             PressureKit is not the best, it says so.
 
               pressuresim compare Scenarios/gallery.yaml
-              pressuresim compare shop.yaml --runs 5 --html shop.html
+              pressuresim compare shop.yaml --real --runs 5 --html shop.html
+
+            In virtual time, unless you say --real: the library does all it does, with a clock that moves by what things
+            cost in a model, so that the figures are the same on every machine and each time.
 
             A warning that states no bytes asks all of them for what PressureKit frees there. A value without a loader is
             never dropped, whoever plays; how many a real competitor would have lost is told below the table.
@@ -29,7 +32,10 @@ struct CompareCommand: AsyncParsableCommand {
     @Argument(help: "The scenario, a YAML file.", completion: .file(extensions: ["yaml", "yml"]))
     var file: String
 
-    @Option(help: "Play each contender so often, and take the medians.")
+    @Flag(name: .customLong("real"), help: "Play in real time, on this machine's memory and disk.")
+    var isReal = false
+
+    @Option(help: "With --real: play each contender so often, and take the medians.")
     var runs = 1
 
     @Option(
@@ -55,27 +61,28 @@ struct CompareCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard 1...1000 ~= runs else { throw ValidationError("--runs must be between 1 and 1000.") }
+        guard isReal || runs == 1 else {
+            throw ValidationError("--runs is for --real: in virtual time all runs are the same.")
+        }
     }
 
     func run() async throws {
         let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
         try CommandOutput.check(json, html)
-        let progress = Progress.onTerminal()
-        let comparison = Comparison(scenario: scenario, file: file, isReal: true, runs: runs, progress: progress)
-        CutShort.reporting {
-            progress.stop()
-            guard let report = comparison.board.soFar else { return }
-            try? tell(report)
-        }
-        progress.start { nil }
-        let report: ComparisonReport
+        var comparison = Comparison(scenario: scenario, file: file, isReal: isReal, runs: runs)
+        comparison.progress = Progress.onTerminal()
+        comparison.stop.takeOverSignals()
+        let report: ComparisonReport?
         do {
-            defer { progress.stop() }
+            if !isReal { try DeterministicHashing.ensure() }
+            comparison.progress.start { nil }
+            defer { comparison.progress.stop() }
             report = try await comparison.run()
         } catch let error as EnvironmentRefusal {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
-        try tell(report)
+        if let report { try tell(report) }
+        guard let report, report.isComplete else { throw ExitStatus.interrupted.exitCode }
         if report.hasFailed { throw ExitStatus.expectationFailed.exitCode }
     }
 

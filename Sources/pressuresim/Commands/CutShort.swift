@@ -8,13 +8,24 @@ enum CutShort {
     ///
     /// Spill files have no name and go with the process; what else is to be removed, `report` removes.
     static func reporting(_ report: @escaping @Sendable () -> Void) {
-        let interruption = Interruption()
-        // Without a thread for it ^C would do nothing; the second one is for that.
+        let stop = StopSignal()
+        stop.takeOverSignals()
+        // Without a thread for it the first ^C does nothing; the second is for that.
         try? WorkerThread.spawn("interruption") {
-            _ = interruption.wait(upTo: nil)
-            for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+            stop.waitUntilSet()
             report()
             exit(ExitStatus.interrupted.rawValue)
         }
+    }
+}
+
+extension StopSignal {
+    /// Blocks until somebody says stop, or the time is over.
+    func waitUntilSet(atMost limit: Duration? = nil) {
+        guard let limit else {
+            while !isSet { sleep(.seconds(3600)) }
+            return
+        }
+        sleep(limit)
     }
 }

@@ -37,7 +37,8 @@ struct RecordCommand: AsyncParsableCommand {
 
     func run() async throws {
         try CommandOutput.check(json)
-        let interruption = Interruption()
+        let stop = StopSignal()
+        stop.takeOverSignals()
         let clock = SystemClock()
         let recorder: SignalRecorder
         do {
@@ -50,7 +51,7 @@ struct RecordCommand: AsyncParsableCommand {
             monitor = try PressureMonitor(
                 sources: ToolSources.open(),
                 clock: clock,
-                observe: { if !recorder.note($0) { interruption.end() } },
+                observe: { if !recorder.note($0) { stop.set() } },
                 deliver: { _ in }
             )
             try monitor.start()
@@ -58,7 +59,7 @@ struct RecordCommand: AsyncParsableCommand {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         let limit = duration
-        _ = try await Blocking.run("record") { interruption.wait(upTo: limit) }
+        try await Blocking.run("record") { stop.waitUntilSet(atMost: limit) }
         monitor.stop()
         if let failure = recorder.failure, !recorder.isReaderGone {
             let message = "pressuresim: \(file) cannot be written: \(failure) Name another file."

@@ -34,7 +34,8 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         try CommandOutput.check(json)
-        let interruption = Interruption()
+        let stop = StopSignal()
+        stop.takeOverSignals()
         let watcher: Watcher
         do {
             watcher = try Watcher(sources: ToolSources.open())
@@ -52,7 +53,8 @@ struct WatchCommand: AsyncParsableCommand {
             var left = limit
             while left.map({ $0 > .zero }) ?? true {
                 watcher.refresh()
-                if interruption.wait(upTo: left.map { min($0, interval) } ?? interval) { break }
+                stop.waitUntilSet(atMost: left.map { min($0, interval) } ?? interval)
+                if stop.isSet { break }
                 left = left.map { $0 - interval }
                 guard screen.show(watcher) else { break }
             }

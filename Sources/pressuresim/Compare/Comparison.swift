@@ -11,13 +11,14 @@ struct Comparison: Sendable {
     var runs = 1
     var contenders = Contender.allCases
     var progress: Progress = .quiet
-    /// What is known so far, for whoever interrupts.
-    let board = Scoreboard()
+    /// Ends it early.
+    var stop = StopSignal()
+    private let board = Scoreboard()
 
-    /// Suspends until all have played.
+    /// Suspends until all have played, or it is told to stop. Returns `nil` when it is before anybody has played.
     ///
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play the scenario.
-    func run() async throws -> ComparisonReport {
+    func run() async throws -> ComparisonReport? {
         var scenario = scenario
         scenario.expectations = []
         var remarks: [String] = []
@@ -26,6 +27,7 @@ struct Comparison: Sendable {
         }
         progress.begin("as the scenario has it")
         let pilot = try await play(Entrant(.ours), scenario)
+        guard !pilot.isInterrupted else { return nil }
         let goals = EqualGoals.apply(to: scenario, pilot: pilot)
         board.begin(report(scores: [], remarks: remarks + goals.remarks))
         // Round after round, so that what changes on the machine meanwhile meets all of them.
@@ -34,14 +36,16 @@ struct Comparison: Sendable {
                 progress.begin(runs > 1 ? "\(contender.title), \(round) of \(runs)" : contender.title)
                 let entrant = Entrant(contender)
                 let record = try await play(entrant, goals.scenario)
+                guard !record.isInterrupted else { return board.soFar.flatMap { $0.scores.isEmpty ? nil : $0 } }
                 board.add(Score(entrant, record, isReal: isReal))
             }
         }
-        return board.report
+        return board.soFar
     }
 
     private func play(_ entrant: Entrant, _ scenario: Scenario) async throws -> RunRecord {
-        var simulation = Simulation(scenario, file: file)
+        let stage: Stage = isReal ? .real(seed: scenario.seed, stop: stop) : .virtual(seed: scenario.seed, stop: stop)
+        var simulation = Simulation(scenario, file: file, stage: stage)
         simulation.entrant = entrant
         return try await simulation.run()
     }
@@ -60,7 +64,7 @@ struct Comparison: Sendable {
 }
 
 /// The scores of a comparison under way.
-final class Scoreboard: Sendable {
+private final class Scoreboard: Sendable {
     private struct State {
         var report: ComparisonReport?
         var scores: [Score] = []
@@ -79,12 +83,6 @@ final class Scoreboard: Sendable {
             report.spread = Score.spread(state.scores)
             return report
         }
-    }
-
-    /// The same, of a comparison that has begun.
-    var report: ComparisonReport {
-        guard let report = soFar else { preconditionFailure("asked for before it began") }
-        return report
     }
 
     /// Everything but the scores is known.

@@ -4,11 +4,11 @@ import PressureKit
 struct Score: Sendable {
     /// What is compared, in the order of the table's columns.
     enum Column: String, CaseIterable, Sendable {
-        /// Seconds that readers waited, for restores and loaders together.
+        /// Seconds that readers waited for what had left memory: restores and reloads.
         case waited = "waited_seconds"
         /// Seconds that readers waited for restores.
         case restoreStall = "restore_stall_seconds"
-        /// Seconds that readers waited for loaders.
+        /// Seconds that readers waited for loaders to make values again; the first time is everybody's cost.
         case reloadCost = "reload_cost_seconds"
         /// Reads that found their value in memory, of all.
         case hitRate = "hit_rate"
@@ -53,8 +53,9 @@ struct Score: Sendable {
         let tally = record.tally
         func total(_ outcome: AccessOutcome) -> Double { Double(tally.latencies[outcome]?.total ?? 0) / 1e9 }
         values[.restoreStall] = total(.restore)
-        values[.reloadCost] = total(.load)
-        values[.waited] = total(.restore) + total(.load)
+        let reloading = total(.load) - Double(tally.firstLoading) / 1e9
+        values[.reloadCost] = reloading
+        values[.waited] = total(.restore) + reloading
         var all = Latencies()
         for latencies in tally.latencies.values { all.add(latencies) }
         if all.count > 0 { values[.hitRate] = Double(tally.latencies[.hit]?.count ?? 0) / Double(all.count) }
@@ -107,7 +108,7 @@ extension Score.Column {
         switch self {
         case .waited: "waited"
         case .restoreStall: "restores"
-        case .reloadCost: "loads"
+        case .reloadCost: "reloads"
         case .hitRate: "hits"
         case .p50: "p50"
         case .p99: "p99"
@@ -122,9 +123,9 @@ extension Score.Column {
     /// What it is, in a sentence.
     var meaning: String {
         switch self {
-        case .waited: "time that readers waited for values that were not in memory: restores and loads"
+        case .waited: "time that readers waited for what had left memory: restores and reloads"
         case .restoreStall: "time that readers waited until a value was read back from its copy"
-        case .reloadCost: "time that readers waited for loaders"
+        case .reloadCost: "time that readers waited for loaders to make a value again"
         case .hitRate: "reads that found their value in memory, of all"
         case .p50: "the median of all reads"
         case .p99: "what 99 of 100 reads did not exceed"

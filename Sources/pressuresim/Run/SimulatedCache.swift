@@ -37,6 +37,8 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     private let versions: Lock<Versions>
     private let cache: LazyCache<Value>
     private let recipe: ValueRecipe
+    /// Set until it was read for the first time.
+    private let isNew = ActiveFlag()
     let path: String
     let hasLoader: Bool
 
@@ -80,12 +82,16 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     func access(_ tally: inout AccessTally) {
         let oldest = versions.withLock(\.published)
         let outcome = Self.outcome(of: cache.residency)
-        let clock = SystemClock()
+        let clock = recipe.pace.clock
         let start = clock.now()
+        recipe.pace.access()
         do {
             try cache.withValue { value in
                 let elapsed = clock.now() - start
                 tally.record(outcome, nanoseconds: elapsed.nanoseconds, bytes: byteCount)
+                // Whoever waits beside the first reader waits for the same loading.
+                if outcome == .load, isNew.isSet { tally.firstLoading += elapsed.nanoseconds }
+                isNew.isSet = false
                 check(value, notOlderThan: oldest, &tally)
             }
         } catch {
@@ -151,7 +157,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     }
 }
 
-/// How to make one value's bytes.
+/// How to make one value's bytes, and what accesses to it are timed by.
 struct ValueRecipe: Sendable {
     var source: any ContentSource
     /// Which of the source's values.
@@ -159,6 +165,7 @@ struct ValueRecipe: Sendable {
     var byteCount: Int
     /// The seed of its mutations.
     var seed: UInt64
+    var pace: any Pace = RealPace()
 
     /// Writes the bytes of a version.
     func write(_ bytes: inout MutableRawSpan, version: Int) throws {
