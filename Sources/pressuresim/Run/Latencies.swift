@@ -58,3 +58,21 @@ enum AccessOutcome: String, CaseIterable, Sendable {
     /// It was read back from the spill file, or was already on the way.
     case restore
 }
+
+extension Latencies {
+    /// How many durations fell into each of so many intervals a power of ten; in seconds, from the first interval with any
+    /// to the last, those between without any among them.
+    func intervals(perDecade parts: Int) -> [(lower: Double, upper: Double, count: Int)] {
+        var counts: [Int: Int] = [:]
+        for value in histogram.recordedValues() {
+            // An interval has its lower end: 1 ms is in the one from 1 ms, whatever the logarithm rounds to.
+            let place = (log10(Double(value.value) / 1e9) * Double(parts) + 1e-6).rounded(.down)
+            counts[Int(place), default: 0] += Int(value.countAddedInThisIterationStep)
+        }
+        guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
+        return (first...last).map { place in
+            let lower = pow(10, Double(place) / Double(parts))
+            return (lower, pow(10, Double(place + 1) / Double(parts)), counts[place] ?? 0)
+        }
+    }
+}
