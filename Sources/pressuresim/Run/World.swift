@@ -14,15 +14,16 @@ final class World: Sendable {
     /// Builds the tree. Values without a loader are made at once, unless they were `saved` by an earlier life, and
     /// `progress` is told how many there are yet.
     ///
-    /// - Throws: ``ContentError`` when content is not to be had; `PressureError` from the library.
+    /// - Throws: ``ContentError`` when content is not to be had; `PressureError` from the library; what `progress` throws.
     init(
         _ scenario: Scenario,
         file: String,
         root: PressureController,
+        pace: any Pace = RealPace(),
         saved: ((_ path: String) -> Int)? = nil,
-        progress: (_ made: Int) -> Void = { _ in }
+        progress: (_ made: Int) throws -> Void = { _ in }
     ) throws {
-        var builder = WorldBuilder(scenario: scenario, file: file, saved: saved)
+        var builder = WorldBuilder(scenario: scenario, file: file, pace: pace, saved: saved)
         try builder.add(scenario.controllers, to: root, progress: progress)
         controllers = builder.controllers
         caches = builder.caches
@@ -40,6 +41,7 @@ final class World: Sendable {
 private struct WorldBuilder {
     let scenario: Scenario
     let file: String
+    let pace: any Pace
     /// The versions of values that an earlier life left.
     let saved: ((_ path: String) -> Int)?
     let loadersAct = ActiveFlag()
@@ -48,16 +50,17 @@ private struct WorldBuilder {
     /// Tells the random streams of the caches apart.
     private var stream: UInt64 = 1 << 32
 
-    init(scenario: Scenario, file: String, saved: ((_ path: String) -> Int)?) {
+    init(scenario: Scenario, file: String, pace: any Pace, saved: ((_ path: String) -> Int)?) {
         self.scenario = scenario
         self.file = file
+        self.pace = pace
         self.saved = saved
     }
 
     mutating func add(
         _ specs: [ControllerSpec],
         to parent: PressureController,
-        progress: (Int) -> Void
+        progress: (Int) throws -> Void
     ) throws {
         for spec in specs {
             let nodes = try spec.names.enumerated().map { index, name in
@@ -75,13 +78,14 @@ private struct WorldBuilder {
     }
 
     /// Adds a cache to each of some controllers that are alike: their values are all different.
-    private mutating func add(_ spec: CacheSpec, to nodes: [PressureController], progress: (Int) -> Void) throws {
+    private mutating func add(_ spec: CacheSpec, to nodes: [PressureController], progress: (Int) throws -> Void) throws
+    {
         stream += 1
         let names = spec.names
         let sizes = sizes(spec, count: nodes.count * names.count)
         let source = try source(spec.content, sizes: sizes)
         let loader = spec.loader.map {
-            SimulatedLoader($0, seed: scenario.seed, stream: stream, isActive: loadersAct)
+            SimulatedLoader($0, seed: scenario.seed, stream: stream, isActive: loadersAct, pace: pace)
         }
         for (nodeIndex, node) in nodes.enumerated() {
             for (nameIndex, name) in names.enumerated() {
@@ -90,7 +94,8 @@ private struct WorldBuilder {
                     source: source,
                     index: index,
                     byteCount: sizes[index],
-                    seed: scenario.seed &+ stream
+                    seed: scenario.seed &+ stream,
+                    pace: pace
                 )
                 let cache: any SimulatedCache =
                     switch spec.storage {
@@ -98,7 +103,7 @@ private struct WorldBuilder {
                     case .array: try HeldCache<[UInt8]>(name, at: node, recipe: recipe, loader: loader, saved: saved)
                     }
                 caches.append(cache)
-                progress(caches.count)
+                try progress(caches.count)
             }
         }
     }
