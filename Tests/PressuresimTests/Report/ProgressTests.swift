@@ -37,7 +37,7 @@ import Testing
         #expect(
             line
                 == "step 2 of 9: background · 5 of 1,000 · warning · 10.0 MiB in memory, 4.0 MiB spilled · 200 reads/s"
-                + " · out 4.0 MB/s"
+                + " · out 4.00 MB/s"
         )
         #expect(progress.line(nil) == "step 2 of 9: background · 5 of 1,000")
     }

@@ -19,6 +19,49 @@ import Testing
         expect: {lost: == 0}
         """
 
+    private struct Outcome: Sendable {
+        var status: Int32
+        var output: String
+        var log: String
+        /// What is left where the scenario spills to, and saves its states.
+        var leftovers: [String]
+        /// Those children that it had when it was interrupted.
+        var children: [Int32]
+    }
+
+    /// Plays a scenario, interrupts it when its log has a line with `words`, and waits for its end. On a thread of its own:
+    /// other tests want theirs.
+    ///
+    /// - Parameter hasChild: whether it is to have started a process as well.
+    private func interrupt(
+        _ text: String,
+        when words: String,
+        hasChild: Bool = false,
+        by signal: Int32 = SIGINT
+    ) async throws -> Outcome {
+        try await withTemporaryDirectory { directory in
+            try await Blocking.run("interrupted") {
+                let run = try start(text, in: directory, until: words)
+                var children = children(of: run.process.processIdentifier)
+                while hasChild, children.isEmpty, run.process.isRunning {
+                    usleep(10_000)
+                    children = self.children(of: run.process.processIdentifier)
+                }
+                kill(run.process.processIdentifier, signal)
+                let output = try run.output.fileHandleForReading.readToEnd() ?? Data()
+                run.process.waitUntilExit()
+                let spill = directory.appendingPathComponent("spill").path
+                return Outcome(
+                    status: run.process.terminationStatus,
+                    output: String(decoding: output, as: UTF8.self),
+                    log: try String(contentsOf: directory.appendingPathComponent("log"), encoding: .utf8),
+                    leftovers: try FileManager.default.contentsOfDirectory(atPath: spill),
+                    children: children
+                )
+            }
+        }
+    }
+
     /// Starts a scenario that spills to `directory`, and waits until its log has a line with `words`.
     private func start(
         _ text: String,
@@ -37,31 +80,15 @@ import Testing
         return run
     }
 
-    private func end(_ run: (process: Process, output: Pipe, errors: Pipe)) throws -> (status: Int32, output: String) {
-        let text = try run.output.fileHandleForReading.readToEnd() ?? Data()
-        run.process.waitUntilExit()
-        return (run.process.terminationStatus, String(decoding: text, as: UTF8.self))
-    }
-
-    /// What is in the directory that the scenario spills to, and saves its states in.
-    private func leftovers(_ directory: URL) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: directory.appendingPathComponent("spill").path)
-    }
-
     @Test(arguments: [SIGINT, SIGTERM])
     func theFirstOnePrintsTheAccountSoFar(signal: Int32) async throws {
-        try await withTemporaryDirectory { directory in
-            let run = try start(Self.endless, in: directory, until: "title=\"wait")
-            kill(run.process.processIdentifier, signal)
-            let outcome = try end(run)
-            #expect(outcome.status == 130)
-            #expect(outcome.output.contains("Interrupted after 3 steps: lost = 0 until then."))
-            #expect(outcome.output.contains("4 values out"))
-            #expect(outcome.output.contains("– lost == 0"))
-            let log = try String(contentsOf: directory.appendingPathComponent("log"), encoding: .utf8)
-            #expect(log.contains("interrupted=yes"))
-            #expect(try leftovers(directory) == [])
-        }
+        let outcome = try await interrupt(Self.endless, when: "title=\"wait", by: signal)
+        #expect(outcome.status == 130)
+        #expect(outcome.output.contains("Interrupted after 3 steps: lost = 0 until then."))
+        #expect(outcome.output.contains("4 values out"))
+        #expect(outcome.output.contains("– lost == 0"))
+        #expect(outcome.log.contains("interrupted=yes"))
+        #expect(outcome.leftovers == [])
     }
 
     /// A process of an earlier life is a child: it goes too, and so does the state that it left.
@@ -70,17 +97,13 @@ import Testing
             of: "  - wait: 2min",
             with: "  - relaunch\n  - access: {of: shelf/*}\n  - wait: 2min\n  - relaunch\n  - verify"
         )
-        try await withTemporaryDirectory { directory in
-            // The first life has been killed as planned; the second one waits, and is a child.
-            let run = try start(text, in: directory, until: "title=\"critical")
-            let children = self.children(of: run.process.processIdentifier)
-            kill(run.process.processIdentifier, SIGINT)
-            let outcome = try end(run)
-            #expect(outcome.status == 130)
-            #expect(outcome.output.contains("Interrupted"))
-            #expect(try leftovers(directory) == [])
-            for child in children { #expect(kill(child, 0) == -1, "child \(child) is alive") }
-        }
+        // The first life has been killed as planned; the second one waits, and is a child.
+        let outcome = try await interrupt(text, when: "title=\"critical", hasChild: true)
+        #expect(outcome.status == 130)
+        #expect(outcome.output.contains("Interrupted"))
+        #expect(outcome.leftovers == [])
+        #expect(!outcome.children.isEmpty)
+        for child in outcome.children { #expect(kill(child, 0) == -1, "child \(child) is alive") }
     }
 
     /// Nobody reads what the tool writes, so that it hangs in a write: the first one cannot end it, a second one does.
@@ -89,21 +112,24 @@ import Testing
             of: "  - wait: 2min",
             with: Array(repeating: "  - access: {of: shelf/*}", count: 1000).joined(separator: "\n")
         )
-        try await withTemporaryDirectory { directory in
-            let file = directory.appendingPathComponent("test.yaml")
-            try Data(text.utf8).write(to: file)
-            let run = try Tool.start(["run", file.path, "--log", "-"])
-            // A pipe holds 64 KiB (pipe(7)).
-            while run.process.isRunning, unread(run.output) < 60_000 { usleep(10_000) }
-            // Signals that come together are one, so as many as it takes.
-            while run.process.isRunning {
-                kill(run.process.processIdentifier, SIGINT)
-                usleep(50_000)
+        let (reason, status) = try await withTemporaryDirectory { directory in
+            try await Blocking.run("interrupted") {
+                let file = directory.appendingPathComponent("test.yaml")
+                try Data(text.utf8).write(to: file)
+                let run = try Tool.start(["run", file.path, "--log", "-"])
+                // A pipe holds 64 KiB (pipe(7)).
+                while run.process.isRunning, unread(run.output) < 60_000 { usleep(10_000) }
+                // Signals that come together are one, so as many as it takes.
+                while run.process.isRunning {
+                    kill(run.process.processIdentifier, SIGINT)
+                    usleep(50_000)
+                }
+                run.process.waitUntilExit()
+                return (run.process.terminationReason, run.process.terminationStatus)
             }
-            run.process.waitUntilExit()
-            #expect(run.process.terminationReason == .exit)
-            #expect(run.process.terminationStatus == 130)
         }
+        #expect(reason == .exit)
+        #expect(status == 130)
     }
 
     /// Bytes that were written to a pipe and not read yet.
@@ -114,10 +140,13 @@ import Testing
         return count
     }
 
+    /// Those whose parent it is, by what the kernel says of each process.
     private func children(of process: Int32) -> [Int32] {
-        let path = "/proc/\(process)/task/\(process)/children"
-        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        return text.split(separator: " ").compactMap { Int32($0) }
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return entries.compactMap { Int32($0) }.filter { number in
+            let status = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
+            return status.contains("\nPPid:\t\(process)\n")
+        }
     }
 }
 

@@ -17,34 +17,41 @@ import Testing
     /// Whether the thread sanitizer's runtime is in this process: hashing hundreds of MiB takes too long there.
     private static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil
 
-    /// Starts a run whose log is its output.
-    private func start(_ file: String, seed: Int?) throws -> (process: Process, output: Pipe, errors: Pipe) {
-        try Tool.start(["run", file, "--virtual", "--log", "-"] + (seed.map { ["--seed", "\($0)"] } ?? []))
+    /// A run whose log is its output.
+    private struct Run: Sendable {
+        var status: Int32
+        var log: String
+
+        /// The log without what names the seed.
+        var events: [Substring] { log.split(separator: "\n").filter { !$0.contains(" start ") } }
     }
 
-    private func log(_ run: (process: Process, output: Pipe, errors: Pipe)) throws -> (status: Int32, text: String) {
-        let text = try run.output.fileHandleForReading.readToEnd() ?? Data()
-        run.process.waitUntilExit()
-        return (run.process.terminationStatus, String(decoding: text, as: UTF8.self))
+    /// Plays a scenario several times, side by side, so that each run is disturbed by the others. On a thread of its own:
+    /// other tests want theirs.
+    private func play(_ file: String, seeds: [Int?]) async throws -> [Run] {
+        try await Blocking.run("plays") {
+            let runs = try seeds.map { seed in
+                try Tool.start(["run", file, "--virtual", "--log", "-"] + (seed.map { ["--seed", "\($0)"] } ?? []))
+            }
+            return try runs.map { run in
+                let text = try run.output.fileHandleForReading.readToEnd() ?? Data()
+                run.process.waitUntilExit()
+                return Run(status: run.process.terminationStatus, log: String(decoding: text, as: UTF8.self))
+            }
+        }
     }
-
-    /// The log without what names the seed.
-    private func events(_ log: String) -> [Substring] { log.split(separator: "\n").filter { !$0.contains(" start ") } }
 
     @Test(.enabled(if: !isSanitized), arguments: scenarios)
-    func oneSeedIsOneLogByteForByteAndAnotherIsAnother(name: String) throws {
+    func oneSeedIsOneLogByteForByteAndAnotherIsAnother(name: String) async throws {
         let file = packageDirectory.appendingPathComponent("Scenarios/\(name)").path
-        // Side by side, so that each is disturbed by the others.
-        let runs = try [nil, nil, 4_711].map { try start(file, seed: $0) }
-        let logs = try runs.map(log)
-        #expect(logs[0].status == 0, "expectations in virtual time")
-        let (first, second) = (logs[0].text, logs[1].text)
-        if first != second {
-            let difference = zip(events(first), events(second)).first { $0 != $1 }
+        let runs = try await play(file, seeds: [nil, nil, 4_711])
+        #expect(runs[0].status == 0, "expectations in virtual time")
+        if runs[0].log != runs[1].log {
+            let difference = zip(runs[0].events, runs[1].events).first { $0 != $1 }
             Issue.record("the logs of one seed differ: \(difference.map { "\($0.0)\n\($0.1)" } ?? "in length")")
         }
-        #expect(first.contains(" end lost=0 "))
-        #expect(events(logs[2].text) != events(first), "another seed")
+        #expect(runs[0].log.contains(" end lost=0 "))
+        #expect(runs[2].events != runs[0].events, "another seed")
     }
 
     @Test func hoursTakeSeconds() async throws {
@@ -91,7 +98,7 @@ import Testing
         let outcome = try await withTemporaryDirectory { directory in
             let file = directory.appendingPathComponent("test.yaml")
             try Data(text.utf8).write(to: file)
-            return try Tool.run(["run", file.path, "--virtual"])
+            return try await Blocking.run("plays") { try Tool.run(["run", file.path, "--virtual"]) }
         }
         #expect(outcome.status == 1)
         #expect(outcome.output.contains("✗ restores > 1000"))
