@@ -116,7 +116,8 @@ struct Simulation: Sendable {
         for await event in events {
             guard case .reliefFinished(let report) = event, report.cause.isReal else { continue }
             let start = log.elapsed - report.duration
-            log.add(report, number: nil, title: report.cause.title, at: max(start, .zero), rssFall: nil)
+            let title = "\(report.cause.levelAfter) from \(report.cause.origin.rawValue)"
+            log.add(report, number: nil, title: title, at: max(start, .zero), rssFall: nil)
         }
     }
 

@@ -183,7 +183,14 @@ import Testing
             "\"200KiB\"",
             "a limit of at least"
         ),
-        Slip("of: shelf/*", "of: \"shelf/kept-1[1]\"", at: "17:18", "which matches no cache", "shelf/kept-*", "shelf/kept-*"),
+        Slip(
+            "of: shelf/*",
+            "of: \"shelf/kept-1[1]\"",
+            at: "17:18",
+            "which matches no cache",
+            "shelf/kept-*",
+            "shelf/kept-*"
+        ),
         Slip("- access: {of: shelf/*}", "- access: {of: shelf/*, every: 2h}", at: "17:34", "\"2h\"", "up to 60min"),
     ]
 
