@@ -157,6 +157,7 @@ extension ChunkEncoder {
         {
             // `limit` is below the value's length, so it ends inside `output` too.
             let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[place..<place + limit])
+            clock.spent(on: .compressing, byteCount: plain.count)
             if let count = unsafe compress(plain, codec, into: room) {
                 // What is shorter may fit a place further up, which ends before `room` does.
                 let offset = batch.layout.offset(for: count) ?? place

@@ -3,19 +3,9 @@ import Glibc
 import PressureKit
 
 /// The processes that `hog` steps start: this tool's own `hog` command, so that somebody else's memory is taken.
-final class HogProcesses: Sendable {
-    /// How far a hog has got.
-    enum Outcome: Hashable, Sendable {
-        /// It has what it was to take.
-        case holds(ByteCount, process: Int32)
-        /// The machine does not give it that fast.
-        case slow(ByteCount, process: Int32)
-        /// It took what the kernel would not give.
-        case killed(process: Int32)
-    }
-
+final class HogProcesses: Hogs {
     private struct State {
-        var running: [Process] = []
+        var running: [(process: Process, ticket: StopSignal.Ticket)] = []
         /// What each of them held when it was looked at.
         var held: [Int32: Int] = [:]
         var peak = 0
@@ -25,13 +15,17 @@ final class HogProcesses: Sendable {
     /// The tool itself.
     private let tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
+    private let stop: StopSignal
+
+    init(stop: StopSignal = StopSignal()) { self.stop = stop }
+
     /// The most that all of them held at once, as `/proc` told.
     var peak: ByteCount { .bytes(state.withLock(\.peak)) }
 
     /// Starts one and waits until it holds its size, or four times as long as that should take. Blocking.
     ///
     /// - Throws: ``EnvironmentRefusal`` with the hog's own words when it refuses, or cannot be started.
-    func start(_ spec: HogSpec, isForced: Bool) throws(EnvironmentRefusal) -> Outcome {
+    func start(_ spec: HogSpec, isForced: Bool) throws(EnvironmentRefusal) -> HogOutcome {
         let process = Process()
         process.executableURL = tool
         process.arguments = [
@@ -47,8 +41,9 @@ final class HogProcesses: Sendable {
         } catch {
             throw EnvironmentRefusal(message: "A hog could not be started: \(error)")
         }
-        state.withLock { $0.running.append(process) }
         let number = process.processIdentifier
+        let ticket = stop.entrust(.child(number))
+        state.withLock { $0.running.append((process, ticket)) }
         let deadline = SystemClock().now() + .seconds(4 * Double(spec.size.bytes) / spec.rate + 10)
         while process.isRunning {
             let held = note(number)
@@ -56,6 +51,7 @@ final class HogProcesses: Sendable {
             if SystemClock().now() > deadline { return .slow(.bytes(held), process: number) }
             Pause.sleep(.milliseconds(10))
         }
+        if stop.isSet { return .slow(.zero, process: number) }
         if process.terminationReason == .uncaughtSignal { return .killed(process: number) }
         // One that has held its memory for no time at all is done.
         if process.terminationStatus == 0 { return .holds(spec.size, process: number) }
@@ -69,8 +65,11 @@ final class HogProcesses: Sendable {
             defer { (state.running, state.held) = ([], [:]) }
             return state.running
         }
-        for process in running where process.isRunning { process.terminate() }
-        for process in running { process.waitUntilExit() }
+        for (process, _) in running where process.isRunning { process.terminate() }
+        for (process, ticket) in running {
+            process.waitUntilExit()
+            stop.release(ticket)
+        }
     }
 
     /// Remembers what one holds now: the memory that is its own, not that of the program and its libraries.

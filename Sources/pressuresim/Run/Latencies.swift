@@ -1,3 +1,4 @@
+import Foundation
 import Histogram
 
 /// Durations of one kind of event: how many, and how they are distributed.
@@ -27,6 +28,19 @@ struct Latencies: Sendable {
         histogram.add(other.histogram)
         count += other.count
         total += other.total
+    }
+
+    /// How many took how long: upper bounds in seconds, four to a factor of ten (1, 1.78, 3.16 and 5.62), each with the
+    /// number of durations up to it and above the one before. From the first that holds any to the last.
+    var buckets: [(upTo: Double, count: Int)] {
+        var counts: [Int: Int] = [:]
+        for found in histogram.recordedValues() {
+            // A billionth less, since a power of ten has no exact logarithm.
+            let index = Int((4 * log10(Double(max(found.value, 1))) - 1e-9).rounded(.up))
+            counts[index, default: 0] += Int(found.count)
+        }
+        guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
+        return (first...last).map { (pow(10, Double($0) / 4) / 1e9, counts[$0] ?? 0) }
     }
 
     /// The duration in seconds that `percent` of the events did not exceed; `nil` when there were none.

@@ -24,10 +24,13 @@ struct Life: Sendable {
 
     /// Reads what the lives before `number` left.
     static func records(before number: Int, in directory: String) throws -> [LifeRecord] {
-        try (0..<number).map { earlier in
-            let data = try Data(contentsOf: URL(fileURLWithPath: recordPath(earlier, in: directory)))
-            return try JSONDecoder().decode(LifeRecord.self, from: data)
-        }
+        try (0..<number).map { try record($0, in: directory) }
+    }
+
+    /// Reads what one life left.
+    static func record(_ number: Int, in directory: String) throws -> LifeRecord {
+        let data = try Data(contentsOf: URL(fileURLWithPath: recordPath(number, in: directory)))
+        return try JSONDecoder().decode(LifeRecord.self, from: data)
     }
 }
 
@@ -52,11 +55,16 @@ struct LifeRecord: Codable, Sendable {
     var versions: [String: Int]
     /// How many caches were saved.
     var savedCaches: Int
+    /// What it noted in the event log, if that was asked for.
+    var events: [EventLog.Event] = []
+    var timeline = Timeline()
 }
 
 extension LifeRecord {
     /// What a run has recorded.
-    init(_ record: RunRecord, versions: [String: Int], savedCaches: Int) {
+    init(_ record: RunRecord, versions: [String: Int], savedCaches: Int, events: [EventLog.Event] = []) {
+        self.events = events
+        timeline = record.timeline
         steps = record.steps.map { step in
             Step(
                 number: step.number,
@@ -83,6 +91,9 @@ extension [Step] {
             Array.init
         )
     }
+
+    /// How many steps come before those of a life, `relaunch` steps included.
+    func steps(before life: Int) -> Int { lives.prefix(life).reduce(0) { $0 + $1.count + 1 } }
 }
 
 extension RunRecord {
@@ -90,6 +101,7 @@ extension RunRecord {
     /// last life's alone.
     mutating func prepend(_ lives: [LifeRecord]) {
         var earlier: [StepRecord] = []
+        var before = Timeline()
         var (offset, number) = (0.0, 0)
         // A phase goes on in the next life.
         var phase: String?
@@ -105,10 +117,12 @@ extension RunRecord {
                     phase: step.phase ?? phase
                 )
             }
+            before.append(life.timeline, after: .seconds(offset), steps: number)
             phase = earlier.last?.phase ?? phase
             number += life.steps.compactMap(\.number).max() ?? 0
             offset += life.durationSeconds
             number += 1
+            before.marks.append(.init(at: .seconds(offset), kind: .relaunch, text: "process \(index + 1) killed"))
             earlier.append(
                 StepRecord(
                     number: number,
@@ -130,6 +144,8 @@ extension RunRecord {
             steps[index].phase = steps[index].phase ?? phase
         }
         steps = earlier + steps
+        before.append(timeline, after: .seconds(offset), steps: number)
+        timeline = before
         duration += .seconds(offset)
     }
 }

@@ -9,4 +9,7 @@ extension PressureCause {
         case .simulated, .background, .request: false
         }
     }
+
+    /// A relief that no step asked for, in a few words.
+    var title: String { "\(levelAfter) from \(origin.rawValue)" }
 }

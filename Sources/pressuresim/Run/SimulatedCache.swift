@@ -98,8 +98,9 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     func access(_ tally: inout AccessTally) {
         let oldest = versions.withLock(\.published)
         let outcome = Self.outcome(of: cache.residency)
-        let clock = SystemClock()
+        let clock = recipe.pace.clock
         let start = clock.now()
+        recipe.pace.access()
         do {
             try cache.withValue { value in
                 let elapsed = clock.now() - start
@@ -169,7 +170,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     }
 }
 
-/// How to make one value's bytes.
+/// How to make one value's bytes, and what accesses to it are timed by.
 struct ValueRecipe: Sendable {
     var source: any ContentSource
     /// Which of the source's values.
@@ -177,6 +178,7 @@ struct ValueRecipe: Sendable {
     var byteCount: Int
     /// The seed of its mutations.
     var seed: UInt64
+    var pace: any Pace = RealPace()
 
     /// Writes the bytes of a version.
     func write(_ bytes: inout MutableRawSpan, version: Int) throws {

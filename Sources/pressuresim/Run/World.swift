@@ -16,15 +16,16 @@ final class World: Sendable {
     /// Builds the tree. Values without a loader are made at once, unless they were `saved` by an earlier life, and
     /// `progress` is told how many there are yet.
     ///
-    /// - Throws: ``ContentError`` when content is not to be had; `PressureError` from the library.
+    /// - Throws: ``ContentError`` when content is not to be had; `PressureError` from the library; what `progress` throws.
     init(
         _ scenario: Scenario,
         file: String,
         root: PressureController,
+        pace: any Pace = RealPace(),
         saved: ((_ path: String) -> Int)? = nil,
-        progress: (_ made: Int) -> Void = { _ in }
+        progress: (_ made: Int) throws -> Void = { _ in }
     ) throws {
-        var builder = WorldBuilder(scenario: scenario, file: file, saved: saved)
+        var builder = WorldBuilder(scenario: scenario, file: file, pace: pace, saved: saved)
         try builder.add(scenario.controllers, to: root, progress: progress)
         controllers = builder.controllers
         caches = builder.caches
@@ -51,6 +52,7 @@ final class World: Sendable {
 private struct WorldBuilder {
     let scenario: Scenario
     let file: String
+    let pace: any Pace
     /// The versions of values that an earlier life left.
     let saved: ((_ path: String) -> Int)?
     let loadersAct = ActiveFlag()
@@ -60,16 +62,17 @@ private struct WorldBuilder {
     /// Tells the random streams of the caches apart.
     private var stream: UInt64 = 1 << 32
 
-    init(scenario: Scenario, file: String, saved: ((_ path: String) -> Int)?) {
+    init(scenario: Scenario, file: String, pace: any Pace, saved: ((_ path: String) -> Int)?) {
         self.scenario = scenario
         self.file = file
+        self.pace = pace
         self.saved = saved
     }
 
     mutating func add(
         _ specs: [ControllerSpec],
         to parent: PressureController,
-        progress: (Int) -> Void
+        progress: (Int) throws -> Void
     ) throws {
         for spec in specs {
             let nodes = try spec.names.enumerated().map { index, name in
@@ -92,7 +95,7 @@ private struct WorldBuilder {
     private mutating func add(
         _ spec: ControllerSpec,
         presentedBy presenter: PressureController,
-        progress: (Int) -> Void
+        progress: (Int) throws -> Void
     ) throws {
         let sheet = PressureController(spec.name.value)
         sheet.forwardsAppearance = false
@@ -105,25 +108,32 @@ private struct WorldBuilder {
     }
 
     /// Adds a cache to each of some controllers that are alike: their values are all different.
-    private mutating func add(_ spec: CacheSpec, to nodes: [PressureController], progress: (Int) -> Void) throws {
+    private mutating func add(_ spec: CacheSpec, to nodes: [PressureController], progress: (Int) throws -> Void) throws
+    {
         stream += 1
         let names = spec.names
         let keys = spec.keyed?.keys ?? 1
         let sizes = sizes(spec, count: nodes.count * names.count * keys)
         let source = try source(spec.content, sizes: sizes)
         let loader = spec.loader.map {
-            SimulatedLoader($0, seed: scenario.seed, stream: stream, isActive: loadersAct)
+            SimulatedLoader($0, seed: scenario.seed, stream: stream, isActive: loadersAct, pace: pace)
         }
         let places = nodes.flatMap { node in names.map { (node, $0) } }
         for (number, (node, name)) in places.enumerated() {
             let recipes = (number * keys..<(number + 1) * keys).map { index in
-                ValueRecipe(source: source, index: index, byteCount: sizes[index], seed: scenario.seed &+ stream)
+                ValueRecipe(
+                    source: source,
+                    index: index,
+                    byteCount: sizes[index],
+                    seed: scenario.seed &+ stream,
+                    pace: pace
+                )
             }
             switch spec.storage {
             case .pages: caches += try make(PageBuffer.self, spec.keyed, name, at: node, recipes, loader)
             case .array: caches += try make([UInt8].self, spec.keyed, name, at: node, recipes, loader)
             }
-            progress(caches.count)
+            try progress(caches.count)
         }
     }
 

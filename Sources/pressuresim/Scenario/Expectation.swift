@@ -40,16 +40,27 @@ struct Expectation: Hashable, Sendable {
         /// What was measured; `nil` when the run had nothing to measure it by.
         var value: Double?
 
+        /// Why the figure means nothing in this run, which then says nothing about the expectation; `nil` when it does.
+        var notMeasured: String?
+
         /// A figure that was never measured holds nothing: an expectation must not pass because nothing happened.
         var holds: Bool {
-            guard let value else { return false }
+            guard let value, notMeasured == nil else { return false }
             return expectation.comparison.holds(value, expectation.bound)
         }
+
+        /// Whether the run has shown it to be wrong.
+        var isBroken: Bool { notMeasured == nil && !holds }
     }
 
     /// Holds the expectation against a run's figures.
     func evaluate(_ figures: [Figure: Double]) -> Outcome {
         Outcome(expectation: self, value: figures[figure])
+    }
+
+    /// The same, with what a run cannot tell.
+    func evaluate(_ figures: Figures) -> Outcome {
+        Outcome(expectation: self, value: figures[figure], notMeasured: figures.unmeasured[figure])
     }
 }
 
