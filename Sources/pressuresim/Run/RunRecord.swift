@@ -83,6 +83,7 @@ extension Figure {
     /// What only a process on a real machine can tell: the resident memory of virtual time is a model's, and would agree
     /// with what the library claims because it is made of it.
     static let ofTheProcess: [Figure] = [
-        .returned, .returnedOverClaimed, .rssFall, .rssFallOverClaimed, .rssStart, .rssPeak, .rssEnd,
+        .returned, .returnedOverClaimed, .rssFall, .rssFallOverClaimed, .rssStart, .rssPeak, .rssEnd, .cgroupPeak,
+        .cgroupHits,
     ]
 }

@@ -80,6 +80,27 @@ enum Figure: String, CaseIterable, Sendable {
     }
 }
 
+extension Figure {
+    /// The values that it can have.
+    var range: ClosedRange<Double> {
+        switch self {
+        case .hitRate: 0...1
+        // Memory may have grown meanwhile.
+        case .returned, .rssFall, .returnedOverClaimed, .rssFallOverClaimed: -.infinity ... .infinity
+        default: 0 ... .infinity
+        }
+    }
+
+    /// The same in words.
+    var limits: String {
+        switch self {
+        case .hitRate: "comparisons that some value from 0 to 1 satisfies: it is a share"
+        case .returned, .rssFall, .returnedOverClaimed, .rssFallOverClaimed: "comparisons that some value satisfies"
+        default: "comparisons that some value from 0 on satisfies"
+        }
+    }
+}
+
 extension Figure.Unit {
     /// Reads a number with this unit; `nil` when it does not fit.
     func value(_ text: String) -> Double? {
