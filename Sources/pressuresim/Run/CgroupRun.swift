@@ -52,8 +52,7 @@ struct CgroupRun: Sendable {
     /// - Throws: ``EnvironmentRefusal`` where no cgroup can be made.
     func run() throws -> End {
         let limited = try LimitedGroup(limit: limit)
-        // ^C reaches both processes; the other one has an account to give, and this one waits for it.
-        signal(SIGINT) { _ in }
+        let relay = SignalRelay()
         return try limited.removedAfter {
             let place = "\(Self.variable)=\(limited.group.version.rawValue):\(limited.group.directory)"
             let process = try limited.start(
@@ -61,6 +60,7 @@ struct CgroupRun: Sendable {
                 output: FileHandle.standardOutput,
                 errors: FileHandle.standardError
             )
+            relay.pass(to: process.processIdentifier)
             process.waitUntilExit()
             guard process.terminationReason == .uncaughtSignal else { return .exited(process.terminationStatus) }
             let isKilled = process.terminationStatus == SIGKILL && (limited.group.kills ?? 0) > 0

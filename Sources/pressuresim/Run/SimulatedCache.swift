@@ -37,6 +37,8 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     private let versions: Lock<Versions>
     private let cache: any ValueHolder<Value>
     private let recipe: ValueRecipe
+    /// Set until it was read for the first time.
+    private let isNew = ActiveFlag()
     let path: String
     let hasLoader: Bool
 
@@ -105,6 +107,9 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
             try cache.withValue { value in
                 let elapsed = clock.now() - start
                 tally.record(outcome, nanoseconds: elapsed.nanoseconds, bytes: byteCount)
+                // Whoever waits beside the first reader waits for the same loading.
+                if outcome == .load, isNew.isSet { tally.firstLoading += elapsed.nanoseconds }
+                isNew.isSet = false
                 check(value, notOlderThan: oldest, &tally)
             }
         } catch {

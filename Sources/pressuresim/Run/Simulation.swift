@@ -9,6 +9,8 @@ struct Simulation: Sendable {
     let stage: Stage
     /// Which part of a scenario with `relaunch` steps this is; `nil` for all of one without.
     var life: Life?
+    /// Whose order of eviction is played, and what it is asked; `nil` for the library's own.
+    var entrant: Entrant?
 
     init(_ scenario: Scenario, file: String, progress: Progress = .quiet, stage: Stage = .real()) {
         self.scenario = scenario
@@ -64,6 +66,7 @@ struct Simulation: Sendable {
         if let life { scenario.timeline = scenario.timeline.lives[life.number] }
         var part = Simulation(scenario, file: file, progress: progress, stage: stage)
         part.life = life
+        part.entrant = entrant
         return try await part.play()
     }
 
@@ -112,6 +115,7 @@ struct Simulation: Sendable {
             progress.advance(to: made, of: scenario.valueCount)
             if stage.stop.isSet { throw Interrupted() }
         }
+        entrant?.enter(world)
         if let life, life.number > 0 { restore(life, manager, log) }
         log.change { record in
             record.values = world.caches.count
@@ -183,6 +187,7 @@ struct Simulation: Sendable {
         configuration.evictionOrder = scenario.policy ?? configuration.evictionOrder
         configuration.observer = observer(log)
         stage.configure(&configuration, for: scenario.memory)
+        entrant?.configure(&configuration)
         return configuration
     }
 }
