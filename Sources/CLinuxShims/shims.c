@@ -100,15 +100,11 @@ void *pk_map_pages(size_t length) {
 
 int pk_unmap_pages(void *address, size_t length) { return munmap(address, length); }
 
-static int64_t nanoseconds(clockid_t clock) {
+int64_t pk_monotonic_nanoseconds(void) {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
-
-int64_t pk_monotonic_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
-
-int64_t pk_thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 void pk_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
@@ -159,12 +155,6 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
                      size_t second_count) {
     struct iovec parts[2] = {{(void *)first, first_count}, {(void *)second, second_count}};
     return pwritev(descriptor, parts, 2, offset);
-}
-
-uint32_t pk_thread_id(void) {
-    static _Thread_local uint32_t id;
-    if (id == 0) id = (uint32_t)syscall(SYS_gettid);
-    return id;
 }
 
 void *pk_reserve_pages(size_t length) {

@@ -17,10 +17,10 @@ extension CacheEntry {
             case .resident:
                 let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
                 guard footprint > 0 else { return }
-                let isFree = unsafe word.isClean || way(slot, word) == .drop
-                work.count(footprint, isClean: isFree)
                 // One that may not go to the disk is not copied there either.
-                guard !isFree, !word.isCopying, traits.current.allows(.spill) else { return }
+                guard unsafe wayOut(slot, word).needsCopy, !word.isCopying, traits.current.allows(.spill) else {
+                    return
+                }
                 if line.isBehind(word.stamp), canSpill {
                     unsafe work.append(self, slot, .copy)
                 } else {
@@ -29,18 +29,6 @@ extension CacheEntry {
             default: break
             }
         }
-    }
-
-    /// How a dirty value would leave memory.
-    private func way(_ slot: UnsafeMutableRawPointer, _ word: ResidencyWord) -> Candidate.Way {
-        let byteCount = unsafe plainByteCount(slot)
-        return .forDirty(
-            isReloadable: word.isReloadable,
-            loadTime: statistics.loadTime,
-            restoreTime: .nanoseconds(Int64(statistics.restoreCost(byteCount: byteCount))),
-            byteCount: byteCount,
-            canSpill: true
-        )
     }
 
     /// Writes the copy of a value that is not in memory anew, to another file or in a better encoding.
