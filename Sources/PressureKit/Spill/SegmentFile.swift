@@ -60,7 +60,9 @@ package final class SegmentFile: Sendable {
         isReadOnly = false
         let bytes = min(Int64(limits.maximumBytes?.bytes ?? .max), fileSystem.maximumFileSize)
         let units = UInt32(clamping: bytes / Int64(ExtentAllocator.unitSize))
-        state = Lock(State(allocator: ExtentAllocator(limit: units)))
+        state = Lock(
+            State(allocator: ExtentAllocator(limit: units), window: WritebackWindow(length: limits.writebackWindow))
+        )
     }
 
     deinit { fileSystem.close(descriptor) }
