@@ -8,17 +8,21 @@ final class Interruption: @unchecked Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let sources: [any DispatchSourceSignal]
 
-    /// Takes over SIGINT and SIGTERM, and SIGHUP for a terminal that closes.
+    /// Takes over SIGINT and SIGTERM, and SIGHUP for a terminal that closes. When this returns none of them is missed.
     init() {
         let semaphore = semaphore
+        let registered = DispatchSemaphore(value: 0)
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             // Without this the default action would still end the process.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { semaphore.signal() }
+            source.setRegistrationHandler { registered.signal() }
             source.activate()
             return source
         }
+        // Until then a signal is ignored, and lost.
+        for _ in sources { registered.wait() }
     }
 
     /// Blocks until the tool is told to end, or the time is over.
