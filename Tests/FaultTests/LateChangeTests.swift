@@ -97,4 +97,47 @@ import Testing
         #expect(cache.count == 0)
         #expect(cache.entry.pins == 0)
     }
+
+    /// One copy that cannot be read is no reason to stop writing all others.
+    @Test(arguments: [FaultyFileSystem.Fault.error(EIO), .bitFlip])
+    func aCopyThatCannotBeReadDoesNotSuspendWriting(_ fault: FaultyFileSystem.Fault) async throws {
+        let clock = ManualClock()
+        let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
+        let manager = try makeManager(fileSystem: disk) { $0.clock = clock }
+        let controller = try addController("app", to: manager.root)
+        let engine = manager.context.engine
+        let cache = controller.cache("hasty", initialValue: Self.old)
+        // As a relief does where the disk is fast and the codec slow. The slot is the entry's own.
+        let slot = unsafe cache.entry.slot.base
+        try #require(unsafe cache.entry.beginCopy(slot, in: engine.file))
+        let hasty = ChunkCopier(file: engine.file, choice: .stored, compressesLater: true)
+        let encoder = try ChunkEncoder()
+        _ = unsafe hasty.copy(0..<3, of: cache.entry, slot, with: encoder, for: .relief)
+        unsafe cache.entry.finishCopy(slot, succeeded: true, isProvisional: true)
+        _ = await manager.simulateMemoryWarning(.critical)
+        try #require(cache.residency == .spilled)
+
+        let worker = try CalmWorker(
+            engine: engine,
+            root: manager.root,
+            rate: .gibibytes(1),
+            isCalm: { true },
+            read: { BusyReading(time: $0, runnable: 1) }
+        )
+        for _ in 0..<3 {
+            worker.ring()
+            clock.advance(by: ColdLine.interval)
+        }
+        disk.set(.init(fault, on: .read))
+        for _ in 0..<20 {
+            guard let pause = worker.step() ?? nil else { break }
+            clock.advance(by: pause)
+        }
+        #expect(disk.faults > 0)
+        #expect(engine.canSpill, "nothing could be spilled for a while")
+        // It is left alone until a reader wants it, so that the worker sleeps again.
+        #expect(disk.faults < 4)
+        disk.set(nil)
+        #expect(try await cache.value() == Self.old)
+    }
 }

@@ -46,7 +46,8 @@ extension CacheEntry {
     /// Writes the copy of a value that is not in memory anew, to another file or in a better encoding.
     ///
     /// The slot says `restoring` meanwhile, so readers wait; as soon as one does, or a writer has put another value in
-    /// place, the move is given up between two chunks and the old copy stays. Returns the plain bytes of the value, 0 if nothing was moved. Blocks.
+    /// place, the move is given up between two chunks and the old copy stays. So it does when it cannot be read: its
+    /// readers will learn of it. Returns the plain bytes of the value, 0 if nothing was moved. Blocks.
     ///
     /// - Parameters:
     ///   - tools: scratch of the calling thread.
@@ -86,6 +87,13 @@ extension CacheEntry {
             let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: tools.plain.bytes[..<range.count])
             do throws(SpillFailure) {
                 try unsafe oldFile.read(record, into: plain, with: tools.decoder)
+            } catch {
+                fresh.free()
+                // Nothing to be tried again and again.
+                isProvisional = false
+                return 0
+            }
+            do throws(SpillFailure) {
                 let choice = CompressionChoice.adaptive
                 fresh.note(
                     try unsafe file.write(UnsafeRawBufferPointer(plain), with: tools.encoder, compress: choice),
