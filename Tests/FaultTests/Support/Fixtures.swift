@@ -1,3 +1,4 @@
+import Glibc
 import PressureKit
 import PressureKitTesting
 import Testing
@@ -43,13 +44,29 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Seeded bytes, `randomBits` of each of them random: 0 compresses to almost nothing, 8 not at all.
+/// Seeded bytes, `randomBits` of each of them random: 0 compresses to almost nothing, 8 not at all. Made once for each
+/// combination: a debug build takes its time.
 func makeBytes(_ count: Int, seed: UInt64, randomBits: Int = 3) -> [UInt8] {
+    let key = "\(count) \(seed) \(randomBits)"
+    if let known = madeBytes.withLock({ $0[key] }) { return known }
     var generator = SeededGenerator(seed: seed)
     let mask = UInt64(truncatingIfNeeded: (1 << randomBits) - 1) &* 0x0101_0101_0101_0101
     let words = (0..<(count + 7) / 8).map { _ in generator.next() & mask }
     // A copy of the words' memory, cut to length.
-    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
+    let bytes = unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
+    madeBytes.withLock { $0[key] = bytes }
+    return bytes
+}
+
+private let madeBytes = Lock<[String: [UInt8]]>([:])
+
+/// Whether both are the same bytes; `==` compares them one by one in a debug build.
+func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count, !left.isEmpty else { return left.count == right.count }
+    // Both are of this length, and outlive the call.
+    return unsafe left.withUnsafeBytes { left in
+        unsafe right.withUnsafeBytes { unsafe memcmp(left.baseAddress!, $0.baseAddress!, left.count) == 0 }
+    }
 }
 
 /// A value that several closures share.
