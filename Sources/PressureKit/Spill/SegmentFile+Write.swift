@@ -178,13 +178,20 @@ extension SpillUsage {
 // MARK: - Saved states
 
 extension SegmentFile {
-    /// Writes a chunk that another file has, as it is encoded there. Blocks.
+    /// Writes a chunk that another file has, as it is encoded there, and reads it back. Blocks.
     ///
     /// - Parameters:
     ///   - payload: the chunk's bytes there, checked.
     ///   - record: what the other file says of it.
+    ///   - encoder: scratch to compare with.
     /// - Throws: why it could not be written. Nothing is left allocated in the file then.
-    func take(_ payload: UnsafeRawBufferPointer, as record: SpillRecord) throws(SpillFailure) -> SpillRecord {
+    func take(
+        _ payload: UnsafeRawBufferPointer,
+        as record: SpillRecord,
+        with encoder: ChunkEncoder
+    ) throws(SpillFailure) -> SpillRecord {
+        encoder.use.begin()
+        defer { encoder.use.end() }
         let (extent, generation) = try take(payload.count, frames: 1)
         let placed = SpillRecord(
             generation: generation,
@@ -196,6 +203,8 @@ extension SegmentFile {
         )
         do throws(SpillFailure) {
             try unsafe writePayload(payload, at: placed.offset)
+            let isWritten = try unsafe isWritten(payload, at: placed.offset, with: encoder)
+            guard isWritten else { throw .notWritten }
         } catch {
             state.withLock { $0.allocator.free(extent) }
             throw error
