@@ -44,6 +44,7 @@ struct StateSaver {
                 throw .stateNotSaved(directory.path, "\(error)", errno: (error as? Errno)?.rawValue)
             }
         }
+        try directory.settle()
         return report
     }
 
