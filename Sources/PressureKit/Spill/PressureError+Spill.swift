@@ -13,6 +13,19 @@ extension PressureError {
         )
     }
 
+    /// There is no memory for what a restore needs: scratch, or the value itself.
+    static func noMemoryToRestore(byteCount: Int? = nil, errno: CInt? = Errno.noMemory.rawValue) -> PressureError {
+        let what = byteCount.map { "a value of \(ByteCount(bytes: $0))" } ?? "the scratch of a restore"
+        return PressureError(
+            code: .restoreFailed,
+            message: """
+                No memory for \(what). The value is still in the spill file: read it again when there is more memory, or \
+                raise the limits on address space (ulimit -v) and mappings (vm.max_map_count).
+                """,
+            errno: errno
+        )
+    }
+
     /// The spill file could not be made.
     static func spillFileNotOpened(directory: String, errno: Errno) -> PressureError {
         let remedy =
