@@ -95,7 +95,7 @@ extension SpillFailure {
         switch self {
         case .limitReached, .floorReached: .diskFull
         case .writeFailed: isDiskFull ? .diskFull : .spillFailed
-        case .notWritten, .valueNotPassed, .notCompressible: .spillFailed
+        case .parentsFile, .notWritten, .valueNotPassed, .notCompressible: .spillFailed
         case .readFailed: .restoreFailed
         case .damaged: .damagedCopy
         }
@@ -104,7 +104,7 @@ extension SpillFailure {
     private var errno: Errno? {
         switch self {
         case .writeFailed(let errno), .readFailed(let errno): errno
-        case .limitReached, .floorReached, .notCompressible, .valueNotPassed, .notWritten, .damaged: nil
+        case .limitReached, .floorReached, .parentsFile, .notCompressible, .valueNotPassed, .notWritten, .damaged: nil
         }
     }
 
@@ -114,6 +114,11 @@ extension SpillFailure {
             "The spill file has reached its limit. Raise spillLimit, or the process's file-size limit (ulimit -f)."
         case .floorReached:
             "The spill disk is down to its free-space floor. Free space there, lower freeSpaceFloor, or spill elsewhere."
+        case .parentsFile:
+            """
+            The spill file belongs to the process that this one was forked from. The value is still in memory; create a \
+            manager after fork, or execute a program.
+            """
         case .writeFailed(let errno):
             isDiskFull
                 ? "The spill file cannot grow: \(errno). Free space on its disk, or set another spill directory."

@@ -84,6 +84,7 @@ extension SegmentFile {
     /// Takes an extent of `length` bytes for a number of frames; returns it with the generation of the first. Blocks
     /// while the tail is being cut off where the extent lies.
     func take(_ length: Int, frames: Int) throws(SpillFailure) -> (extent: Extent, generation: UInt64) {
+        guard isOurs else { throw .parentsFile }
         try checkFloor(length)
         let units = UInt32(ExtentAllocator.units(forByteCount: length))
         let taken: (extent: Extent, generation: UInt64, isBeingCut: Bool)? = state.withLock { state in
