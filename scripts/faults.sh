@@ -21,9 +21,9 @@ run() {
 }
 
 if [ "${1:-}" = --long ]; then
-    step "every error number at every call" run 3600 'EveryCallFails|StateFault' env PRESSUREKIT_FAULTS=all
-    step "five hundred seeds" run 3600 ModelStress env PRESSUREKIT_SEEDS=1-500
-    step "a thousand kills" run 3600 aProcessThatIsKilled env PRESSUREKIT_KILLS=1000
+    step "every error number at every call" run 3600 'EveryCallFails|StateFault' env PRESSUREKIT_FAULTS=all PRESSUREKIT_FIGURES=1
+    step "five hundred seeds" run 3600 ModelStress env PRESSUREKIT_SEEDS=1-500 PRESSUREKIT_FIGURES=1
+    step "a thousand kills" run 3600 aProcessThatIsKilled env PRESSUREKIT_KILLS=1000 PRESSUREKIT_FIGURES=1
     finish
     exit
 fi

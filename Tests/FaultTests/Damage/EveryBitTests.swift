@@ -27,6 +27,7 @@ import Testing
             fixture.disk.overwrite(fixture.file.descriptor, at: Int(record.offset) + bit / 8, with: [sound[bit / 8]])
         }
         #expect(fixture.read(record) == .success(value))
+        figure("bits: \(sound.count * 8) of a frame")
     }
 
     /// Frames that share pages: each finds its own damage, and none its neighbour's.
@@ -48,6 +49,7 @@ import Testing
                 }
             }
             fixture.overwrite(record, with: sound)
+            figure("bits: \(sound.count * 8) of a shared page")
         }
     }
 

@@ -52,6 +52,7 @@ import Testing
                 bytes[bit / 8] ^= 1 << UInt8(bit % 8)
                 if try !isRefused(bytes, by: directory) { Issue.record("bit \(bit) of \(sound.count) bytes") }
             }
+            figure("state: \(range.count * 8) bits")
         }
     }
 
@@ -102,5 +103,6 @@ import Testing
             bench.controller.removeCache(tiles)
         }
         #expect(refusals > 0 && applied > 0)
+        figure("state: \(refusals) manifests with the right checksum refused, \(applied) applied")
     }
 }

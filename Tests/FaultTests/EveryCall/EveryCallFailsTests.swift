@@ -66,6 +66,6 @@ struct EveryCallFailsTests {
             }
         }
         #expect(faults > 0, "no call was struck: the test tests nothing")
-        if Self.isExhaustive { print("every call fails: \(workflow.name): \(runs) runs, \(faults) faults") }
+        figure("every call fails: \(workflow.name): \(runs) runs, \(faults) faults")
     }
 }

@@ -28,6 +28,7 @@ import Testing
                 try #require(number < 200, "it never comes through")
             } while refused > 0
             #expect(number > 1, "no request was refused: the test tests nothing")
+            figure("memory: \(number) runs")
         }
     }
 

@@ -68,7 +68,7 @@ struct StateFaultTests {
             }
         }
         #expect(faults > 0)
-        if EveryCallFailsTests.isExhaustive { print("every call fails: state: \(runs) runs, \(faults) faults") }
+        figure("every call fails: state: \(runs) runs, \(faults) faults")
     }
 
     @Test func aStateThatIsSavedOnAFailingDiskIsTheOldOneOrTheNew() async throws {

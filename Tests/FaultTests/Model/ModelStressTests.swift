@@ -17,8 +17,6 @@ import Testing
         return first...last
     }()
 
-    private static let isLong = ProcessInfo.processInfo.environment["PRESSUREKIT_SEEDS"] != nil
-
     @Test func everyReadIsOneThatTheModelAllows() async throws {
         for seed in Self.seeds { try await run(seed: seed) }
     }
@@ -99,12 +97,10 @@ import Testing
         let caches = snapshot.controllers.flatMap(\.caches)
         // Otherwise it would have tested little.
         #expect(caches.contains { $0.evictions > 0 } && caches.contains { $0.restores > 0 }, "seed \(seed)")
-        if Self.isLong {
-            let sums = [\.evictions, \.restores, \.loads, \PressureSnapshot.Cache.failures].map { sum in
-                caches.reduce(0) { $0 + $1[keyPath: sum] }
-            }
-            print("model: seed \(seed): evictions, restores, loads, failures \(sums)")
+        let sums = [\.evictions, \.restores, \.loads, \PressureSnapshot.Cache.failures].map { sum in
+            caches.reduce(0) { $0 + $1[keyPath: sum] }
         }
+        figure("model: seed \(seed): evictions, restores, loads, failures \(sums)")
         #expect(caches.allSatisfy { $0.pins == 0 }, "seed \(seed)")
         for track in world.tracks { track.forget() }
         let engine = world.manager.context.engine

@@ -50,9 +50,7 @@ import Testing
             ages.append(age)
         }
         #expect(Set(ages).count > 1, "it never got to save: the test tests nothing")
-        if ProcessInfo.processInfo.environment["PRESSUREKIT_KILLS"] != nil {
-            print("kills: \(Self.kills), \(Set(ages).count) different states found")
-        }
+        figure("kills: \(Self.kills), \(Set(ages).count) different states found")
     }
 
     /// The life of the process that is killed: it spills, restores, changes and saves until then.

@@ -60,6 +60,52 @@ import Testing
         }
     }
 
+    /// With one descriptor more each time, until there are enough: what was opened before it failed is closed.
+    @Test func aManagerThatFindsTooFewDescriptorsLeavesNone() async throws {
+        let directory = try RealDirectory()
+        defer { directory.remove() }
+        await #expect(processExitsWith: .success) { [path = directory.path as String] in
+            // What the runtime opens once.
+            _ = try? makeManager(fileSystem: LinuxFileSystem()) { $0.spillDirectory = path }
+            let before = openDescriptors
+            var failures = 0
+            for more in 0..<60 {
+                var limit = rlimit()
+                unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                let hard = limit.rlim_max
+                // `openDescriptors` has one open itself.
+                limit.rlim_cur = rlim_t(before - 1 + more)
+                unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                var failure: (any Error)?
+                do {
+                    let manager = try makeManager(fileSystem: LinuxFileSystem()) {
+                        $0.spillDirectory = path
+                        $0.sources = [.automatic]
+                        $0.copiesAhead = true
+                    }
+                    let task = Task { try await manager.run() }
+                    task.cancel()
+                    try await task.value
+                } catch {
+                    failure = error
+                }
+                limit.rlim_cur = hard
+                unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                // Threads let go of theirs when they notice.
+                for _ in 0..<2000 where openDescriptors > before { usleep(2000) }
+                require(
+                    openDescriptors <= before,
+                    "with \(more): \(openDescriptors - before) are left, \(failure.debugDescription)"
+                )
+                guard let failure else { break }
+                failures += 1
+                require(failure is PressureError, "\(failure)")
+            }
+            require((1..<60).contains(failures), "\(failures) failures")
+            exit(0)
+        }
+    }
+
     /// Without address space a restore is an error and not the end, and the value is still there.
     @Test func withoutAddressSpaceAValueStaysWhereItIs() async throws {
         let directory = try RealDirectory()

@@ -65,6 +65,6 @@ import Testing
             frontier += next
         }
         #expect(seen.count > 10)
-        if EveryCallFailsTests.isExhaustive { print("schedules: \(setup.testDescription): \(seen.count) states") }
+        figure("schedules: \(setup.testDescription): \(seen.count) states")
     }
 }

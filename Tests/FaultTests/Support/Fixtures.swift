@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PressureKit
 import PressureKitTesting
@@ -67,6 +68,11 @@ func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     return unsafe left.withUnsafeBytes { left in
         unsafe right.withUnsafeBytes { unsafe memcmp(left.baseAddress!, $0.baseAddress!, left.count) == 0 }
     }
+}
+
+/// What a test has come to, for RELIABILITY.md: said when `PRESSUREKIT_FIGURES` is set.
+func figure(_ line: @autoclosure () -> String) {
+    if ProcessInfo.processInfo.environment["PRESSUREKIT_FIGURES"] != nil { print("figure: \(line())") }
 }
 
 /// A value that several closures share.

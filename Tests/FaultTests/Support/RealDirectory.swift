@@ -23,6 +23,9 @@ struct RealDirectory: Sendable {
 /// In a process of its own: ends it with a status that the test sees, and says why.
 func require(_ condition: Bool, _ message: @autoclosure () -> String) {
     guard !condition else { return }
+    if let path = ProcessInfo.processInfo.environment["PRESSUREKIT_WHY"] {
+        try? message().write(toFile: path, atomically: true, encoding: .utf8)
+    }
     FileHandle.standardError.write(Data("\(message())\n".utf8))
     exit(1)
 }
