@@ -162,4 +162,16 @@ void pk_exempt_thread(void);
 /// Whether the calling thread is marked so.
 bool pk_is_exempt_thread(void);
 
+// Memory that the system refuses, for tests.
+
+/// Has the calling thread's requests for memory refused that ask through the shims: the one with number `first`, counted
+/// from 1, and with `lasts` all that follow. 0 ends it.
+void pk_refuse_memory(int first, bool lasts);
+
+/// How many requests were refused since then.
+int pk_refused_memory(void);
+
+/// Counts a request of the calling thread; whether it is refused. What asks the C library itself calls it first.
+bool pk_is_memory_refused(void);
+
 #endif
