@@ -79,6 +79,15 @@ package struct SpillCopy: @unchecked Sendable {
         return sum
     }
 
+    /// The plain bytes of the chunks that are compressed, which reading the copy back has to decompress.
+    package var compressedByteCount: Int {
+        var sum = 0
+        for index in 0..<chunkCount {
+            if let record = record(index), record.codec != .stored { sum += Int(record.plainLength) }
+        }
+        return sum
+    }
+
     /// Gives the extents of all chunks that were written back to the file.
     package mutating func release() {
         guard let file else { return }

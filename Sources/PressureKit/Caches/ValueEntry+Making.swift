@@ -97,6 +97,9 @@ extension ValueEntry {
 
     // MARK: Making the value
 
+    /// What loads and restores are timed by: the manager's clock. A cache without a manager has the system's.
+    private var clock: any MonotonicClock { controller?.context?.clock ?? SystemClock() }
+
     /// Runs the loader in a slot whose load has begun. Returns whether the value is in place, pinned once;
     /// `false` when the slot was replaced meanwhile, so that there is a newer value to read.
     private func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
@@ -104,9 +107,10 @@ extension ValueEntry {
         do {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
             value = try working(in: slot, bytes: statistics.expectedFootprint) {
-                let start = SystemClock().now()
+                let clock = clock
+                let start = clock.now()
                 let value = try loader()
-                statistics.noteLoad(SystemClock().now() - start, footprint: value.footprint)
+                statistics.noteLoad(clock.now() - start, footprint: value.footprint)
                 return value
             }
         } catch {
@@ -170,9 +174,11 @@ extension ValueEntry {
             let plainByteCount = unsafe slot.header.pointee.plainByteCount.load(ordering: .relaxed)
             let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
             value = try working(in: slot, bytes: footprint) {
-                let start = SystemClock().now()
+                let clock = clock
+                let start = clock.now()
                 let value = unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
-                statistics.noteRestore(SystemClock().now() - start, byteCount: plainByteCount)
+                clock.spent(on: .decompressing, byteCount: unsafe slot.copy.pointee.compressedByteCount)
+                statistics.noteRestore(clock.now() - start, byteCount: plainByteCount)
                 return value
             }
         } catch {

@@ -113,8 +113,8 @@ final class CalmTools: @unchecked Sendable {
     let decoder: ChunkDecoder
     let plain: ReservedPages
 
-    init() throws(PressureError) {
-        encoder = try ChunkEncoder()
+    init(clock: any MonotonicClock = SystemClock()) throws(PressureError) {
+        encoder = try ChunkEncoder(clock: clock)
         decoder = try ChunkDecoder()
         plain = try ReservedPages(byteCount: SegmentFile.chunkSize)
     }

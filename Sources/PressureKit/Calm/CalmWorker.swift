@@ -56,7 +56,7 @@ final class CalmWorker: Sendable {
         self.root = root
         self.isCalm = isCalm
         self.read = read
-        let tools = try CalmTools()
+        let tools = try CalmTools(clock: engine.clock)
         let pacing = CalmPacing(rate: rate.bytes, burst: max(Self.slice, rate.bytes / 4))
         state = Lock(State(gate: CalmGate(cores: engine.cores), pacing: pacing, tools: tools))
     }

@@ -13,6 +13,14 @@ extension PressureController {
         entries.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
         let (scene, clock, events) = (context.scene, context.clock, context.events)
         let demands = scene.demands
+        guard !context.isSequential else {
+            return context.putOff { [entries] in
+                let start = clock.now()
+                var report = RestoreReport(bringingBackInTurn: entries) { scene.demands == demands }
+                report.duration = clock.now() - start
+                events.deliver(.restoreFinished(report))
+            }
+        }
         Task {
             let start = clock.now()
             var report = await RestoreReport(bringingBack: entries) { scene.demands == demands }

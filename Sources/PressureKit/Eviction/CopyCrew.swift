@@ -44,12 +44,12 @@ final class CopyCrew: Sendable {
         probe: @escaping AllocationProbe
     ) throws(PressureError) {
         tools = Tools(copier: copier, memory: memory, clock: clock, probe: probe)
-        leadersEncoder = try ChunkEncoder()
+        leadersEncoder = try ChunkEncoder(clock: clock)
         let decoder = try ChunkDecoder()
         try copier.file.rehearse(leadersEncoder, decoder)
         // A thread that was started before another could not be is ended by deinit.
         for number in 1..<max(1, workers) {
-            let encoder = try ChunkEncoder()
+            let encoder = try ChunkEncoder(clock: clock)
             try copier.file.rehearse(encoder, decoder)
             try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder) }
         }

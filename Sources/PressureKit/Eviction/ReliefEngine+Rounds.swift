@@ -193,6 +193,7 @@ extension ReliefEngine {
         guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
             return skip(victim, storage, .pinned)
         }
+        clock.spent(on: .releasing, byteCount: bytes)
         let releaseTime = clock.now() - start
         unsafe storage.outcomes[victim].isGone = true
         let outcome = unsafe storage.outcomes[victim]

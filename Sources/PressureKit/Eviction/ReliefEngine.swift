@@ -16,6 +16,7 @@ final class ReliefEngine: Sendable {
     let cores: Int
     let clock: any MonotonicClock
     let footprint: ProcessFootprint
+    private let residentOverride: (@Sendable () -> Int)?
     let crew: CopyCrew
     let copier: ChunkCopier
     let probe: AllocationProbe
@@ -52,7 +53,8 @@ final class ReliefEngine: Sendable {
         storage = Lock((PlanStorage(limit: configuration.plannedValues), (0, 0)))
         policy = configuration.policy ?? configuration.evictionOrder.policy
         cores = Int(pk_usable_cpus())
-        workers = configuration.workers ?? cores
+        workers = configuration.isSequential ? 1 : configuration.workers ?? cores
+        residentOverride = configuration.residentBytes
         clock = configuration.clock
         probe = configuration.allocationProbe ?? { 0 }
         isProbed = configuration.allocationProbe != nil
@@ -106,7 +108,7 @@ final class ReliefEngine: Sendable {
     /// allocates. Returns whether the value has a copy now.
     func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
         guard unsafe entry.beginCopy(slot, in: file) else { return false }
-        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder()) else {
+        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder(clock: clock)) else {
             unsafe entry.finishCopy(slot, succeeded: false)
             return false
         }
@@ -145,5 +147,5 @@ final class ReliefEngine: Sendable {
     var reservedValues: Int { storage.withLock { $0.wanted.values } }
 
     /// The process's resident bytes now.
-    func residentBytes() -> Int { footprint.residentBytes() }
+    func residentBytes() -> Int { residentOverride?() ?? footprint.residentBytes() }
 }

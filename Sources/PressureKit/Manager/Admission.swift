@@ -87,6 +87,9 @@ package final class Admission: Sendable {
     /// relief thread and those on which it has hooks called.
     package static func exemptThisThread() { pk_exempt_thread() }
 
+    /// Whether the calling thread is one of those.
+    static var isThisThreadExempt: Bool { pk_is_exempt_thread() }
+
     /// Lets a load or restore of about so many bytes in. Blocks, at most for ``patience``, when it would cross into
     /// critical and memory has to be freed first.
     ///

@@ -15,6 +15,12 @@ final class ManagerContext: Sendable {
     let admission: Admission
     /// Whether what appears is restored before it is asked for.
     let restoresAhead: Bool
+    /// Whether one thing is done at a time; see ``PressureConfiguration/isSequential``.
+    let isSequential: Bool
+    /// Told of everything there and then.
+    let witness: ManagerObserver
+    /// Where one thing is done at a time: what would otherwise go on beside the caller.
+    private let deferred = Lock<[@Sendable () -> Void]>([])
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
     private let calmWorker = Lock<CalmWorker?>(nil)
@@ -38,12 +44,17 @@ final class ManagerContext: Sendable {
         clock: any MonotonicClock,
         logger: Logger,
         dispositions: Disposition = .all,
-        restoresAhead: Bool = true
+        restoresAhead: Bool = true,
+        isSequential: Bool = false,
+        observer: ManagerObserver = ManagerObserver()
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
-        listener = try Listener(clock: clock)
-        admission = Admission(clock: clock)
+        listener = try Listener(clock: clock, waitsForEver: isSequential)
+        // Where one thing is done at a time a reader waits until the relief has ended, however long that takes.
+        admission = isSequential ? Admission(clock: clock, patience: .seconds(86_400)) : Admission(clock: clock)
         self.restoresAhead = restoresAhead
+        self.isSequential = isSequential
+        witness = observer
         self.engine = engine
         self.clock = clock
         self.logger = logger
@@ -53,6 +64,21 @@ final class ManagerContext: Sendable {
     var delegate: (any PressureManagerDelegate)? {
         get { managerDelegate.withLock { $0.delegate } }
         set { managerDelegate.withLock { $0.delegate = newValue } }
+    }
+
+    /// Has something done later, by ``runDeferred()``.
+    func putOff(_ work: @escaping @Sendable () -> Void) { deferred.withLock { $0.append(work) } }
+
+    /// Does what was put off, and what is put off meanwhile.
+    func runDeferred() {
+        while true {
+            let works = deferred.withLock { works in
+                defer { works = [] }
+                return works
+            }
+            guard !works.isEmpty else { return }
+            for work in works { work() }
+        }
     }
 
     /// Makes room for a cache in plans and in the spill file.

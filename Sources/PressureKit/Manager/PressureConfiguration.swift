@@ -59,7 +59,17 @@ public struct PressureConfiguration: Sendable {
     public var bypassesPageCache: Bool?
 
     package var fileSystem: any FileSystem = LinuxFileSystem()
+    /// Where every time comes from: of reliefs, loads, restores and codecs, of back-off, pacing and the monitor.
     package var clock: any MonotonicClock = SystemClock()
+    /// Whether one thing is done at a time, in an order that does not depend on how threads are scheduled: one worker,
+    /// restores in turn, and what would go on beside the caller waits for ``PressureManager/driveDeferredWork()``. With a
+    /// clock that stands still unless it is moved, the same calls then come to the same end, whatever the machine.
+    package var isSequential = false
+    /// In place of the process's resident memory, by which what came back is measured. Allocates nothing.
+    package var residentBytes: (@Sendable () -> Int)?
+    /// In place of what the kernel says of how busy the machine is.
+    package var busyReading: (@Sendable (MonotonicInstant) -> BusyReading)?
+    package var observer = ManagerObserver()
     /// In place of ``evictionOrder``.
     package var policy: (any EvictionPolicy)?
     package var plannedValues = PlanStorage.mostCandidates

@@ -54,7 +54,8 @@ extension PressureManager {
         }
         let scene = context.scene
         let demands = scene.demands
-        var report = await RestoreReport(bringingBack: entries) { scene.demands == demands }
+        let concurrency = context.isSequential ? 1 : RestoreReport.concurrency
+        var report = await RestoreReport(bringingBack: entries, concurrency: concurrency) { scene.demands == demands }
         report.duration = context.clock.now() - start
         context.events.deliver(.restoreFinished(report))
         return report

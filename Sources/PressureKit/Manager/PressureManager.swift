@@ -22,8 +22,8 @@ public final class PressureManager: Sendable {
     public let root: PressureController
 
     let context: ManagerContext
-    private let monitor: PressureMonitor
-    private let relief: ReliefThread
+    let monitor: PressureMonitor
+    let relief: ReliefThread
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
     let visibleBefore = Lock<[WeakEntry]>([])
@@ -48,7 +48,9 @@ public final class PressureManager: Sendable {
             clock: configuration.clock,
             logger: logger,
             dispositions: configuration.supportedDispositions,
-            restoresAhead: configuration.restoresAhead
+            restoresAhead: configuration.restoresAhead,
+            isSequential: configuration.isSequential,
+            observer: configuration.observer
         )
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
@@ -63,12 +65,15 @@ public final class PressureManager: Sendable {
             sampled: { [weak context] in context?.calm?.ring() }
         ) { [weak context, weak relief] decision in
             guard let context else { return }
+            context.witness.decided?(decision)
             context.listener.hurry(for: decision.cause.levelAfter)
             relief?.request(ReliefRequest(decision, share: share, context: context))
+            if context.isSequential { relief?.waitUntilIdle() }
         }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
         context.admission.connect(Admission.Supply(monitor: monitor, relief: relief))
         let probe = BusyProbe()
+        let read = configuration.busyReading ?? probe.read
         context.calm =
             configuration.copiesAhead
             ? try CalmWorker(
@@ -79,7 +84,7 @@ public final class PressureManager: Sendable {
                     guard let monitor, let relief else { return false }
                     return monitor.level == .normal && !relief.isActive
                 },
-                read: probe.read
+                read: read
             ) : nil
         self.root = root
         self.context = context

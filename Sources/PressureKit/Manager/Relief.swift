@@ -68,6 +68,7 @@ struct Relief: Sendable {
             ]
         )
         context.onReport?(report)
+        context.witness.relieved?(report)
         context.events.deliver(.reliefFinished(report))
     }
 }

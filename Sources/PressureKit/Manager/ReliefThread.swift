@@ -52,6 +52,12 @@ final class ReliefThread: Sendable {
     /// Waits until the thread has ended. Blocks; never on the relief thread itself.
     func waitUntilEnded() { state.wait { $0.isEnded ? () : nil } }
 
+    /// Waits until no relief is wanted or running. Blocks; returns at once on a thread that a relief itself needs.
+    func waitUntilIdle() {
+        guard !Admission.isThisThreadExempt else { return }
+        state.wait { $0.queue.isActive || $0.isRunning ? nil : () }
+    }
+
     /// Sleeps until there is something to do; `false` when there will be nothing any more.
     private static func waitForWork(_ state: ConditionLock<State>) -> Bool {
         state.wait { state in

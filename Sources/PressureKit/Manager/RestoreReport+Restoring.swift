@@ -5,8 +5,13 @@ extension RestoreReport {
     ///
     /// - Parameters:
     ///   - entries: the caches, in order.
+    ///   - concurrency: how many at a time. A few, so that the order holds and other readers get their turn.
     ///   - goesOn: asked before each of them; the first `false` leaves it and the rest where they are.
-    init(bringingBack entries: [CacheEntry], while goesOn: @escaping @Sendable () -> Bool = { true }) async {
+    init(
+        bringingBack entries: [CacheEntry],
+        concurrency: Int = Self.concurrency,
+        while goesOn: @escaping @Sendable () -> Bool = { true }
+    ) async {
         await withTaskGroup(of: (CacheEntry, (any Error)?).self) { group in
             var waiting = entries[...]
             func bringBackNext() {
@@ -21,24 +26,42 @@ extension RestoreReport {
                     }
                 }
             }
-            // A few at a time, so that the order holds and other readers get their turn.
-            for _ in 0..<Self.concurrency { bringBackNext() }
+            for _ in 0..<concurrency { bringBackNext() }
             for await (entry, error) in group {
                 bringBackNext()
-                guard let error else {
-                    restored.append(PressureResource(entry: entry))
-                    bytes.bytes += entry.footprint
-                    continue
-                }
-                let failure = PressureError(code: .restoreFailed, message: "\(error)", path: entry.path)
-                failures.append(error as? PressureError ?? failure)
+                note(entry, error)
             }
             left = waiting.map(PressureResource.init(entry:))
         }
     }
 
+    /// The same one after the other, on the calling thread. Blocks.
+    init(bringingBackInTurn entries: [CacheEntry], while goesOn: () -> Bool) {
+        var waiting = entries[...]
+        while let entry = waiting.first, goesOn() {
+            waiting.removeFirst()
+            do {
+                try entry.bringBack()
+                note(entry, nil)
+            } catch {
+                note(entry, error)
+            }
+        }
+        left = waiting.map(PressureResource.init(entry:))
+    }
+
+    private mutating func note(_ entry: CacheEntry, _ error: (any Error)?) {
+        guard let error else {
+            restored.append(PressureResource(entry: entry))
+            bytes.bytes += entry.footprint
+            return
+        }
+        let failure = PressureError(code: .restoreFailed, message: "\(error)", path: entry.path)
+        failures.append(error as? PressureError ?? failure)
+    }
+
     /// As many as keep two cores and a disk busy.
-    private static let concurrency = 3
+    static let concurrency = 3
 }
 
 /// A cache that is remembered, not kept.

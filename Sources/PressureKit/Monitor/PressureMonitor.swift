@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Watches the sources on a thread of its own and says when the level changes or memory should be freed.
 ///
 /// The thread is the library's, not the cooperative pool's: that pool may be full exactly when memory is short. All
@@ -36,6 +38,10 @@ package final class PressureMonitor: Sendable {
     private let room = Lock<AdmissionRoom?>(nil)
     /// What the running thread waits on; `nil` while stopped.
     private let running = Lock<EventLoop?>(nil)
+    /// Whether somebody takes the samples in place of the thread.
+    private let isDriven = Atomic<Bool>(false)
+    /// Whether the next sample is wanted now, for whoever drives.
+    private let isWoken = Atomic<Bool>(false)
 
     /// Creates a monitor at level normal. Nothing is watched before `start()`.
     ///
@@ -87,7 +93,17 @@ package final class PressureMonitor: Sendable {
         return admissionRoom
     }
 
-    private var isRunning: Bool { running.withLock { $0 != nil } }
+    private var isRunning: Bool { isDriven.load(ordering: .relaxed) || running.withLock { $0 != nil } }
+
+    /// Takes a sample as ``tick()`` does, for a monitor that is never started: from now on it counts as running.
+    ///
+    /// - Returns: how long to wait before the next one at most; nothing if it was asked for meanwhile.
+    package func drive() -> Duration {
+        isDriven.store(true, ordering: .relaxed)
+        isWoken.store(false, ordering: .relaxed)
+        let next = tick()
+        return isWoken.load(ordering: .relaxed) ? .zero : next
+    }
 
     /// What works and what does not, source by source. May allocate and read files.
     package var statuses: [SignalStatus] { sources.flatMap(\.statuses) }
@@ -147,7 +163,10 @@ package final class PressureMonitor: Sendable {
     }
 
     /// Has the next sample taken now, for instance because much was loaded. Does nothing while stopped.
-    package func wake() { running.withLock { $0?.wake() } }
+    package func wake() {
+        isWoken.store(true, ordering: .relaxed)
+        running.withLock { $0?.wake() }
+    }
 
     /// Takes one sample of each source and delivers the decision, if there is one. The body of the monitor's loop: call
     /// it only to drive a monitor that is not started.

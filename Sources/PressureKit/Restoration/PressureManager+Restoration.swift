@@ -39,10 +39,11 @@ extension PressureManager {
             throw .stateNotSaved(directory, "a restoration is not complete, and would be saved half done")
         }
         let (root, held, fileSystem) = (root, restoration, context.engine.file.fileSystem)
-        let floor = context.engine.file.limits.freeSpaceFloor
+        let (floor, clock) = (context.engine.file.limits.freeSpaceFloor, context.clock)
         return try await Self.blocking { () throws(PressureError) in
             let directory = try held.directory(directory, fileSystem: fileSystem)
-            return try StateSaver(directory: directory, version: version, freeSpaceFloor: floor).save(root)
+            let saver = StateSaver(directory: directory, version: version, freeSpaceFloor: floor, clock: clock)
+            return try saver.save(root)
         }
     }
 

@@ -6,6 +6,7 @@ struct StateSaver {
     let directory: StateDirectory
     let version: String
     let freeSpaceFloor: ByteCount
+    let clock: any MonotonicClock
 
     /// Saves what is below a root. What was saved before stays until all of the new state is on the device.
     func save(_ root: PressureController) throws(PressureError) -> StateReport {
@@ -23,7 +24,7 @@ struct StateSaver {
             limits: SpillLimits(freeSpaceFloor: freeSpaceFloor)
         )
         do {
-            let writer = StateFrames(file: file, encoder: try ChunkEncoder())
+            let writer = StateFrames(file: file, encoder: try ChunkEncoder(clock: clock))
             let node = try describe(root, writer, &report)
             report.failures = writer.failures
             let manifest = StateManifest(version: version, root: node).encoded

@@ -24,6 +24,7 @@ extension SegmentFile {
         defer { encoder.use.end() }
         let start = encoder.clock.now()
         let encoded = unsafe encoder.encode(plain, compress)
+        if encoded.isTried { encoder.clock.spent(on: .compressing, byteCount: plain.count) }
         let encodedAt = encoder.clock.now()
         let record = try place(encoded, plainLength: plain.count)
         do throws(SpillFailure) {

@@ -33,6 +33,25 @@ extension Duration {
 package protocol MonotonicClock: Sendable {
     /// The present instant. Allocates nothing and may be called on any thread.
     func now() -> MonotonicInstant
+
+    /// Work was done on so many plain bytes, just now and on this thread. A clock that goes by itself has seen the time
+    /// pass, and does nothing, which is the default; a virtual one moves on. Allocates nothing.
+    func spent(on work: TimedWork, byteCount: Int)
+}
+
+extension MonotonicClock {
+    package func spent(on work: TimedWork, byteCount: Int) {}
+}
+
+/// Work of the library's own that takes time in proportion to bytes. What a device does is not here: the file system
+/// knows it.
+package enum TimedWork: Hashable, Sendable {
+    /// A codec made a chunk shorter, or tried.
+    case compressing
+    /// A codec made a chunk's plain bytes again.
+    case decompressing
+    /// A value's memory was given back.
+    case releasing
 }
 
 /// The kernel's CLOCK_MONOTONIC.

@@ -7,19 +7,23 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure the library against the limits of this machine, in the same run on the same bytes.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             Each metric is printed with its limit (what the machine does without the library), their ratio, the goal and
             whether it is reached. A second table shows what an entry costs by how many there are.
 
               make bench
               pressuresim bench --corpus ~/Pictures --json bench.json
+              pressuresim bench --append history.jsonl --html bench.html
+              pressuresim bench --append history.jsonl --commit $(git describe)
 
             Use a release build on an idle machine; the load before the start is in the report. A full run takes some
             minutes and 2 GiB of memory, and writes up to 5 GB below the spill directory, gone when it ends.
 
             Exit status: 0 measured, whether goals are reached or missed: this is a measurement, not a test; 2 the input
-            is wrong; 3 the environment refused (the message says what to do).
+            is wrong; 3 the environment refused (the message says what to do). After ^C what was measured by then is printed.
             """
+        )
     )
 
     @Flag(help: "Less data and fewer repetitions: under a minute.")
@@ -38,8 +42,29 @@ struct BenchCommand: AsyncParsableCommand {
     )
     var corpus: String?
 
-    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
     var json: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a page with charts, in one file; with --append, of all runs in that file.",
+            valueName: "path"
+        ),
+        completion: .file(extensions: ["html"])
+    )
+    var html: String?
+
+    @Option(
+        help: ArgumentHelp("Add this run to a file of runs, one line of JSON each.", valueName: "path"),
+        completion: .file(extensions: ["jsonl"])
+    )
+    var append: String?
+
+    @Option(help: ArgumentHelp("Say in that line what was measured.", valueName: "revision"))
+    var commit: String?
 
     @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
     var spillDirectory = "/var/tmp"
@@ -48,11 +73,29 @@ struct BenchCommand: AsyncParsableCommand {
     @Flag(help: .private)
     var tiny = false
 
+    func validate() throws {
+        if signals, html != nil || append != nil {
+            throw ValidationError("--html and --append keep runs of the whole bench: leave out --signals.")
+        }
+        if commit != nil, append == nil, html == nil {
+            throw ValidationError("--commit is written by --append and --html: give one of them.")
+        }
+    }
+
     func run() async throws {
+        // Before minutes of measuring, not after them.
+        try CommandOutput.check(json, html, append)
+        let runs = try kept()
         if signals { return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json) }
-        let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+        let progress = Progress.onTerminal()
         let plan: BenchPlan = tiny ? .tiny : quick ? .quick : .full
         let bench = Bench(plan: plan, corpus: corpus, directory: spillDirectory, progress: progress)
+        CutShort.reporting {
+            progress.stop()
+            guard let record = bench.board.soFar else { return }
+            if json != "-" { try? CommandOutput.print(BenchText(record: record, style: .output).text) }
+            if let json { try? CommandOutput.write(BenchJSON(record).data(), to: json) }
+        }
         progress.start { nil }
         let record: BenchRecord
         do {
@@ -64,14 +107,30 @@ struct BenchCommand: AsyncParsableCommand {
         } catch {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
-        if json != "-" {
-            print(BenchText(record: record, style: .detect(isTerminal: isatty(STDOUT_FILENO) == 1)).text)
-        }
-        try write(record)
+        if json != "-" { try CommandOutput.print(BenchText(record: record, style: .output).text) }
+        try write(record, runs)
     }
 
-    private func write(_ record: BenchRecord) throws {
-        guard let json else { return }
-        try CommandOutput.write(BenchJSON(record).data(), to: json)
+    /// The runs that were kept before this one.
+    private func kept() throws -> [BenchRun] {
+        do { return try append.map { path throws(BenchHistory.Unreadable) in try BenchHistory.read(path) } ?? [] } catch
+        {
+            throw CommandOutput.fail("\(error)", .wrongInput)
+        }
+    }
+
+    private func write(_ record: BenchRecord, _ runs: [BenchRun]) throws {
+        if let json { try CommandOutput.write(BenchJSON(record).data(), to: json) }
+        let run = BenchRun(record, plan: tiny ? "tiny" : quick ? "quick" : "full", commit: commit)
+        if let append {
+            do { try BenchHistory.append(run, to: append) } catch {
+                let reason = error.localizedDescription
+                let message = "pressuresim: \(append) cannot be written: \(reason) Name another file."
+                throw CommandOutput.fail(message, .environmentRefused)
+            }
+        }
+        guard let html else { return }
+        let page = BenchPage(runs: runs + [run], scale: record.scale, corpus: record.machine.corpus).page
+        try CommandOutput.write(Data(page.text.utf8), to: html)
     }
 }

@@ -7,18 +7,29 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Play a scenario against the real library, on this machine's real memory.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             A scenario is a YAML file: controllers with their caches, a timeline of accesses and warnings, and what is
             expected of every figure. Scenarios/README.md documents the language; Scenarios/ has examples.
 
               pressuresim run Scenarios/gallery.yaml
               pressuresim run Scenarios/flood.yaml --json flood.json
+              pressuresim run Scenarios/gallery.yaml --html gallery.html
+              pressuresim run Scenarios/gallery.yaml --virtual --log -
 
             Every access verifies the bytes it gets, and at the end every value is compared with its source.
 
+            With --virtual, time is a clock that moves when something is done: hours take seconds, and the same seed gives
+            the same log, byte for byte. Durations are those of a cost model then; what only a real process can tell is
+            not measured, and expectations of it are neither held nor failed.
+
+            The first ^C ends the run soon, leaves nothing behind and prints the account so far; a second one ends it at
+            once.
+
             Exit status: 0 all expectations hold; 1 one failed or a value was lost; 2 the input is wrong; 3 the
-            environment refused (the message says what to do).
+            environment refused (the message says what to do); 130 interrupted.
             """
+        )
     )
 
     @Argument(help: "The scenario, a YAML file.", completion: .file(extensions: ["yaml", "yml"]))
@@ -27,31 +38,66 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
     var json: String?
 
+    @Option(help: ArgumentHelp("Write the account as a page with charts, in one file.", valueName: "path"))
+    var html: String?
+
     @Option(help: "Use this seed instead of the scenario's.")
     var seed: UInt64?
 
     @Option(help: ArgumentHelp("Spill to this directory instead of the scenario's.", valueName: "directory"))
     var spillDirectory: String?
 
+    @Flag(name: .customLong("virtual"), help: "Play in virtual time: hours in seconds, and every time the same.")
+    var isVirtual = false
+
+    @Option(help: ArgumentHelp("Write a line for each event to this file; - is standard output.", valueName: "path"))
+    var log: String?
+
+    @Option(
+        help: ArgumentHelp("Write memory over time as comma-separated values; - is standard output.", valueName: "path")
+    )
+    var csv: String?
+
     /// The life to play of a scenario with `relaunch` steps, and where: how this tool starts itself.
     @Option(help: .hidden) var life: Int?
     @Option(help: .hidden) var state: String?
+    @Flag(help: .hidden) var lifeEvents = false
+
+    func validate() throws {
+        let outputs = [json, log, csv].compactMap(\.self)
+        guard outputs.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Only one of --json, --log and --csv can be standard output.")
+        }
+    }
 
     func run() async throws {
-        let scenario = try read()
+        let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
         if let life, let state { return try await play(scenario, life, state) }
-        let isTerminal = isatty(STDERR_FILENO) == 1
-        let simulation = Simulation(scenario, file: file, progress: Progress(isTerminal: isTerminal))
+        try CommandOutput.check(json, html, log, csv)
+        if !isVirtual, CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
+        let stop = StopSignal()
+        stop.takeOverSignals()
         let record: RunRecord
         do {
-            record = try await simulation.run()
+            if isVirtual { try DeterministicHashing.ensure() }
+            let events = try log.map { path throws(EnvironmentRefusal) in try EventLog.open(path) } ?? EventLog()
+            let stage =
+                isVirtual
+                ? Stage.virtual(seed: scenario.seed, stop: stop, events: events)
+                : Stage.real(seed: scenario.seed, stop: stop, events: events)
+            let progress = Progress.onTerminal()
+            record = try await Simulation(scenario, file: file, progress: progress, stage: stage).run()
+            guard !events.isBroken else {
+                throw EnvironmentRefusal(message: "Not all of the log could be written. Name another file.")
+            }
         } catch let error as EnvironmentRefusal {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         let figures = Figures(record)
-        let outcomes = scenario.expectations.map { $0.evaluate(figures.values) }
+        let outcomes = scenario.expectations.map { $0.evaluate(figures) }
         try report(record, figures, outcomes)
-        let isRight = outcomes.allSatisfy(\.holds) && record.tally.losses.isEmpty
+        if record.isInterrupted { throw ExitStatus.interrupted.exitCode }
+        let isRight = !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty
         if !isRight { throw ExitStatus.expectationFailed.exitCode }
     }
 
@@ -60,29 +106,23 @@ struct RunCommand: AsyncParsableCommand {
         do {
             let before = try Life.records(before: number, in: directory)
             let life = Life(number: number, isLast: false, directory: directory, before: before)
-            try await Simulation(scenario, file: file).runAndDie(life)
+            let stage = Stage.real(seed: scenario.seed, events: EventLog(keeps: lifeEvents))
+            try await Simulation(scenario, file: file, stage: stage).runAndDie(life)
         } catch {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
     }
 
-    private func read() throws -> Scenario {
-        do {
-            var scenario = try ScenarioFile.read(path: file)
-            if let seed { scenario.seed = seed }
-            if let spillDirectory { scenario.spill.directory = spillDirectory }
-            return scenario
-        } catch {
-            throw CommandOutput.fail(error.description, .wrongInput)
-        }
-    }
-
     private func report(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) throws {
-        if json != "-" {
-            let style = Style.detect(isTerminal: isatty(STDOUT_FILENO) == 1)
-            print(Account(record: record, figures: figures, outcomes: outcomes, style: style).text)
+        if ![json, log, csv].contains("-") {
+            let account = Account(record: record, figures: figures, outcomes: outcomes, style: .output)
+            try CommandOutput.print(account.text)
         }
-        guard let json else { return }
-        try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json)
+        if let csv { try CommandOutput.write(Data(TimelineCSV.text(record.timeline).utf8), to: csv) }
+        if let json { try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json) }
+        guard let html else { return }
+        let machine = PageMachine.current(spillDirectory: record.scenario.spill.directory)
+        let page = HtmlReport(record: record, figures: figures, outcomes: outcomes, machine: machine).page
+        try CommandOutput.write(Data(page.text.utf8), to: html)
     }
 }

@@ -32,7 +32,8 @@ struct Account {
         return [
             style.bold(record.scenario.name) + style.dim("  \(record.file), seed \(record.scenario.seed)"),
             "\(values), \(size); played in \(Quantities.duration(record.duration.seconds)), "
-                + "verified in \(Quantities.duration(record.verification.seconds))",
+                + "verified in \(Quantities.duration(record.verification.seconds))"
+                + (record.isVirtual ? ", in virtual time" : ""),
         ]
     }
 
@@ -70,8 +71,10 @@ struct Account {
         }
         if relief.claimedBytes > 0 {
             let share = Double(relief.returnedBytes) / Double(relief.claimedBytes)
-            var line = "\(indent)claimed \(Quantities.bytes(Double(relief.claimedBytes))), "
-            line += "returned \(Quantities.bytes(Double(relief.returnedBytes))) (\(Quantities.percent(share)))"
+            var line = "\(indent)claimed \(Quantities.bytes(Double(relief.claimedBytes)))"
+            if !record.isVirtual {
+                line += ", returned \(Quantities.bytes(Double(relief.returnedBytes))) (\(Quantities.percent(share)))"
+            }
             if let fall = relief.rssFallBytes { line += ", VmRSS fell by \(Quantities.bytes(Double(fall)))" }
             lines.append(line)
         }
@@ -110,7 +113,10 @@ struct Account {
         func bytes(_ figure: Figure) -> String { Quantities.bytes(figures[figure] ?? 0) }
         func percent(_ figure: Figure) -> String { figures[figure].map { " (\(Quantities.percent($0)))" } ?? "" }
         var lines = [
-            "claimed \(bytes(.claimed)), returned \(bytes(.returned))\(percent(.returnedOverClaimed))"
+            "claimed \(bytes(.claimed)), "
+                + (figures[.returned] == nil
+                    ? "returned \(record.isVirtual ? "not measured in virtual time" : "nothing")"
+                    : "returned \(bytes(.returned))\(percent(.returnedOverClaimed))")
                 + (figures[.rssFall].map { ", VmRSS fell by \(Quantities.bytes($0))\(percent(.rssFallOverClaimed))" }
                     ?? "")
         ]
@@ -124,9 +130,11 @@ struct Account {
         if let rate = figures[.evictRate] { rates.append("eviction \(Quantities.rate(rate))") }
         if let rate = figures[.restoreRate] { rates.append("restore \(Quantities.rate(rate)) a reader") }
         if !rates.isEmpty { lines.append(rates.joined(separator: ", ")) }
-        lines.append(
-            "resident \(bytes(.rssStart)) at the start, \(bytes(.rssPeak)) at most, \(bytes(.rssEnd)) at the end"
-        )
+        if figures[.rssStart] != nil {
+            lines.append(
+                "resident \(bytes(.rssStart)) at the start, \(bytes(.rssPeak)) at most, \(bytes(.rssEnd)) at the end"
+            )
+        }
         return lines
     }
 
@@ -146,25 +154,40 @@ struct Account {
             let unit = outcome.expectation.figure.unit
             table.add([
                 outcome.expectation.text,
-                outcome.value.map { Quantities.figure($0, unit) } ?? "never measured in this run",
+                outcome.value.map { Quantities.figure($0, unit) } ?? outcome.notMeasured
+                    ?? "never measured in this run",
             ])
         }
         return zip(outcomes, table.lines).map { outcome, line in
-            outcome.holds ? style.good("✓ ") + line : style.bad("✗ \(line)")
+            if record.isInterrupted || outcome.notMeasured != nil { return style.dim("– \(line)") }
+            return outcome.holds ? style.good("✓ ") + line : style.bad("✗ \(line)")
         }
     }
 
     private var verdict: String {
         let lost = Int(figures[.lost] ?? 0)
+        if record.isInterrupted {
+            let steps = record.steps.compactMap(\.number).max() ?? 0
+            return style.bad(
+                "Interrupted after \(Quantities.count(steps, "step")): lost = \(Quantities.count(lost)) until then. "
+                    + "Nothing more was compared, and no expectation is held against it."
+            )
+        }
         let verified = Quantities.count(record.verifiedAtEnd, "value")
-        let broken = outcomes.count { !$0.holds }
+        let broken = outcomes.count(where: \.isBroken)
         let text = "\(verified) compared byte for byte with the source at the end: lost = \(Quantities.count(lost))."
-        let rest =
-            outcomes.isEmpty
-            ? ""
-            : broken == 0
-                ? " All \(outcomes.count) expectations hold."
-                : " \(Quantities.count(broken, "expectation")) of \(outcomes.count) failed."
+        let rest = outcomes.isEmpty ? "" : " " + sentence(broken)
         return lost == 0 && broken == 0 ? style.good(text + rest) : style.bad(text + rest)
+    }
+
+    private func sentence(_ broken: Int) -> String {
+        let unmeasured = outcomes.count { $0.notMeasured != nil }
+        let tested = outcomes.count - unmeasured
+        let verdict =
+            broken == 0
+            ? "All \(tested) expectations hold."
+            : "\(Quantities.count(broken, "expectation")) of \(tested) failed."
+        guard unmeasured > 0 else { return verdict }
+        return verdict + " \(unmeasured) more cannot be told in virtual time."
     }
 }

@@ -3,13 +3,17 @@ import PressureKit
 /// Every figure of a run. One that nothing was measured for is absent: an expectation on it fails.
 struct Figures: Sendable {
     private(set) var values: [Figure: Double] = [:]
+    /// Those that mean nothing in this run, with the reason; they have no value.
+    let unmeasured: [Figure: String]
 
     subscript(figure: Figure) -> Double? { values[figure] }
 
     init(_ record: RunRecord) {
+        unmeasured = record.unmeasured
         addAccesses(record)
         addReliefs(record)
         addProcess(record)
+        for figure in unmeasured.keys { values[figure] = nil }
     }
 
     private mutating func addAccesses(_ record: RunRecord) {
@@ -23,6 +27,9 @@ struct Figures: Sendable {
         set(.restoredAhead, record.restoredAhead)
         set(.restoreFailures, record.restoreFailures.count)
         set(.stateRestored, record.stateRestored)
+        if tally.count > 0 {
+            values[.hitRate] = Double(tally.latencies[.hit]?.count ?? 0) / Double(tally.count)
+        }
         for outcome in AccessOutcome.allCases {
             let latencies = tally.latencies[outcome]
             let names = outcome.figures
@@ -39,12 +46,13 @@ struct Figures: Sendable {
     private mutating func addReliefs(_ record: RunRecord) {
         let reliefs = record.reliefs
         set(.reliefs, reliefs.count)
-        set(.realReliefs, reliefs.count { $0.rssFallBytes == nil })
+        set(.realReliefs, record.steps.count { $0.number == nil && $0.relief != nil })
         set(.evicted, reliefs.reduce(0) { $0 + $1.values() })
         set(.dropped, reliefs.reduce(0) { $0 + $1.values(.dropped) })
         set(.spilled, reliefs.reduce(0) { $0 + $1.values(.spilled) })
         set(.reused, reliefs.reduce(0) { $0 + $1.values(.reused) })
         set(.skipped, reliefs.reduce(0) { $0 + $1.skipped.reduce(0) { $0 + $1.values } })
+        set(.spillFailures, reliefs.reduce(0) { $0 + $1.failures.count })
         values[.evictP50] = record.evictions.percentile(50)
         values[.evictP99] = record.evictions.percentile(99)
         values[.evictMax] = record.evictions.percentile(100)
@@ -59,7 +67,8 @@ struct Figures: Sendable {
         values[.spillFilePeak] = Double(record.spillFilePeak.bytes)
         if claimed > 0 {
             values[.returnedOverClaimed] = sum(reliefs, \.returnedBytes) / claimed
-            values[.evictRate] = claimed / reliefs.reduce(0) { $0 + $1.durationSeconds }
+            let seconds = reliefs.reduce(0) { $0 + $1.durationSeconds }
+            if seconds > 0 { values[.evictRate] = claimed / seconds }
         }
         if copied > 0 { values[.compressionRatio] = sum(reliefs, \.storedBytes) / copied }
 
@@ -74,10 +83,13 @@ struct Figures: Sendable {
     }
 
     private mutating func addProcess(_ record: RunRecord) {
-        values[.rssStart] = Double(record.residentAtStart.bytes)
-        values[.rssPeak] = Double(record.residentPeak.bytes)
-        values[.rssEnd] = Double(record.residentAtEnd.bytes)
+        values[.rssStart] = record.residentAtStart.map { Double($0.bytes) }
+        values[.rssPeak] = record.residentPeak.map { Double($0.bytes) }
+        values[.rssEnd] = record.residentAtEnd.map { Double($0.bytes) }
         values[.filled] = Double(record.filled.bytes)
+        values[.hogged] = Double(record.hogged.bytes)
+        values[.cgroupPeak] = record.cgroupPeak.map { Double($0.bytes) }
+        values[.cgroupHits] = record.cgroupHits.map(Double.init)
         values[.duration] = record.duration.seconds
     }
 

@@ -33,6 +33,7 @@ struct JSONReport: Encodable {
         var durationSeconds: Double
         var outcome: String
         var relief: ReliefRecord?
+        var phase: String?
     }
 
     struct LossPart: Encodable {
@@ -45,11 +46,17 @@ struct JSONReport: Encodable {
         var line: Int
         var value: Double?
         var holds: Bool
+        /// Why this run says nothing about it; absent when it does.
+        var notMeasured: String?
     }
 
     /// Goes up when a reader of the version before would misread the file.
     var formatVersion = 1
     var passed: Bool
+    /// `real` or `virtual`.
+    var clock: String
+    /// Whether the run was told to end before its end.
+    var interrupted: Bool
     var scenario: ScenarioPart
     var figures: [String: FigurePart]
     var steps: [StepPart]
@@ -57,7 +64,9 @@ struct JSONReport: Encodable {
     var expectations: [ExpectationPart]
 
     init(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) {
-        passed = outcomes.allSatisfy(\.holds) && record.tally.losses.isEmpty
+        passed = !record.isInterrupted && !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty
+        clock = record.isVirtual ? "virtual" : "real"
+        interrupted = record.isInterrupted
         scenario = ScenarioPart(
             name: record.scenario.name,
             description: record.scenario.description,
@@ -75,7 +84,8 @@ struct JSONReport: Encodable {
                 atSeconds: step.start.seconds,
                 durationSeconds: step.duration.seconds,
                 outcome: step.outcome,
-                relief: step.relief
+                relief: step.relief,
+                phase: step.phase
             )
         }
         losses = record.tally.losses.map { LossPart(path: $0.path, reason: $0.reason) }
@@ -84,7 +94,8 @@ struct JSONReport: Encodable {
                 expectation: outcome.expectation.text,
                 line: outcome.expectation.position.line,
                 value: outcome.value,
-                holds: outcome.holds
+                holds: outcome.holds,
+                notMeasured: outcome.notMeasured
             )
         }
     }

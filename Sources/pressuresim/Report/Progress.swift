@@ -6,6 +6,16 @@ import Synchronization
 ///
 /// Whoever works only leaves numbers here; a thread of its own draws them five times a second.
 final class Progress: Sendable {
+    /// What the line tells of memory and of the disk at one moment.
+    struct Status: Sendable {
+        var point: Timeline.Point
+        /// Bytes that went to the disk and came from it, ever.
+        var written: Int
+        var read: Int
+        /// When, in real time.
+        var at: MonotonicInstant
+    }
+
     private struct State {
         var phase = ""
         var isRunning = false
@@ -34,14 +44,25 @@ final class Progress: Sendable {
         self.total.store(total, ordering: .relaxed)
     }
 
-    /// Draws from now on until ``stop()``. `level` is asked while drawing.
-    func start(level: @escaping @Sendable () -> PressureLevel?) {
+    /// Draws from now on until ``stop()``. `measure` is asked while drawing.
+    func start(disk: SimulatedDisk? = nil, measure: @escaping @Sendable () -> Timeline.Point?) {
         guard isTerminal else { return }
         state.withLock { $0.isRunning = true }
         // Without a thread there is no progress line, and nothing else is missing.
         try? WorkerThread.spawn("progress") { [self] in
+            var before: Status?
             while state.withLock(\.isRunning) {
-                draw(line(level: level()))
+                let traffic = disk?.traffic ?? .init()
+                let now = measure().map { point in
+                    Status(
+                        point: point,
+                        written: traffic.bytesWritten,
+                        read: traffic.bytesRead,
+                        at: SystemClock().now()
+                    )
+                }
+                draw(line(now, since: before))
+                before = now
                 Pause.sleep(.milliseconds(200))
             }
         }
@@ -56,17 +77,39 @@ final class Progress: Sendable {
         }
     }
 
-    /// The line: phase, how far, resident memory, level.
-    func line(level: PressureLevel?) -> String {
+    /// The line: phase, how far, level, where the values are, and what happens in a second.
+    func line(_ now: Status?, since before: Status? = nil) -> String {
         var parts = [state.withLock(\.phase)]
         let total = total.load(ordering: .relaxed)
         if total > 0 {
             let done = done.load(ordering: .relaxed)
             parts.append("\(Quantities.count(done)) of \(Quantities.count(total))")
         }
-        parts.append("resident \(ProcessMemory.resident)")
-        if let level { parts.append("level \(level)") }
+        if let now {
+            parts.append("\(now.point.level)")
+            parts.append(tiers(now.point))
+            parts += rates(now, before)
+        }
         return String(parts.joined(separator: " · ").prefix(118))
+    }
+
+    private func tiers(_ point: Timeline.Point) -> String {
+        var parts = ["\(point.resident) in memory"]
+        if point.compressed > .zero { parts.append("\(point.compressed) compressed") }
+        if point.spilled > .zero { parts.append("\(point.spilled) spilled") }
+        return parts.joined(separator: ", ")
+    }
+
+    private func rates(_ now: Status, _ before: Status?) -> [String] {
+        guard let before, now.at > before.at else { return [] }
+        let seconds = (now.at - before.at).seconds
+        var parts: [String] = []
+        let accesses = now.point.accesses - before.point.accesses
+        if accesses > 0 { parts.append("\(Quantities.count(Int(Double(accesses) / seconds))) reads/s") }
+        let (out, back) = (now.written - before.written, now.read - before.read)
+        if out > 0 { parts.append("out \(Quantities.rate(Double(out) / seconds))") }
+        if back > 0 { parts.append("back \(Quantities.rate(Double(back) / seconds))") }
+        return parts
     }
 
     private func draw(_ line: String) {

@@ -1,7 +1,13 @@
 /// What one thread saw while it accessed values; tallies of several threads add up.
 struct AccessTally: Sendable {
+    /// Where accesses are counted as they happen, for those who watch.
+    var live: LiveCounts?
     /// By outcome.
     var latencies: [AccessOutcome: Latencies] = [:]
+    /// Of those that restored, by the size of the value.
+    var restoresBySize = LatencyClasses()
+    /// Nanoseconds, of those that loaded, that readers waited for a value's first loading: no eviction is to blame.
+    var firstLoading: Int64 = 0
     /// Plain bytes of the values that were restored.
     var restoredBytes = 0
     /// Accesses that threw what the scenario's own loaders threw on purpose.
@@ -24,6 +30,9 @@ struct AccessTally: Sendable {
 
     private static let complaintLimit = 4
 
+    /// - Parameter live: where accesses are counted as they happen; `nil` for nowhere.
+    init(live: LiveCounts? = nil) { self.live = live }
+
     /// Counts an access that failed.
     mutating func fail(_ path: String, _ error: any Error) {
         failures += 1
@@ -33,12 +42,17 @@ struct AccessTally: Sendable {
     /// Counts an access that gave a value of so many bytes.
     mutating func record(_ outcome: AccessOutcome, nanoseconds: Int64, bytes: Int) {
         latencies[outcome, default: Latencies()].record(nanoseconds: nanoseconds)
-        if outcome == .restore { restoredBytes += bytes }
+        live?.note(outcome)
+        guard outcome == .restore else { return }
+        restoredBytes += bytes
+        restoresBySize.record(nanoseconds: nanoseconds, byteCount: bytes)
     }
 
     /// Adds what another thread saw.
     mutating func add(_ other: AccessTally) {
         for (outcome, latencies) in other.latencies { self.latencies[outcome, default: Latencies()].add(latencies) }
+        restoresBySize.add(other.restoresBySize)
+        firstLoading += other.firstLoading
         restoredBytes += other.restoredBytes
         loaderFailures += other.loaderFailures
         failures += other.failures

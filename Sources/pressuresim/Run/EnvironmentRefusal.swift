@@ -17,16 +17,18 @@ struct Preflight {
     private let needed: ByteCount
     private let available: ByteCount?
 
-    init(_ scenario: Scenario) {
+    /// - Parameter takesFills: whether memory that a `fill` takes is really taken.
+    init(_ scenario: Scenario, takesFills: Bool = true) {
         let container = ProcessMemory.containerAvailable
         let host = ProcessMemory.available
-        self.init(scenario, available: [container, host].compactMap(\.self).min())
+        self.init(scenario, available: [container, host].compactMap(\.self).min(), takesFills: takesFills)
     }
 
     /// With a number of available bytes to hold it against.
-    init(_ scenario: Scenario, available: ByteCount?) {
-        let taken = ByteCount.bytes(scenario.largestByteCount) + scenario.timeline.largestFill
-        needed = max(taken, scenario.memory.largestThreshold) + MemoryFill.floor
+    init(_ scenario: Scenario, available: ByteCount?, takesFills: Bool = true) {
+        let values = ByteCount.bytes(scenario.largestByteCount)
+        let taken = takesFills ? values + scenario.timeline.largestFill + scenario.timeline.hogged : values
+        needed = max(taken, takesFills ? scenario.memory.largestThreshold : .zero) + MemoryFill.floor
         self.available = available
     }
 
@@ -50,6 +52,17 @@ extension MemorySpec {
 }
 
 extension [Step] {
+    /// What all hogs take, should they hold it at the same time.
+    fileprivate var hogged: ByteCount {
+        reduce(.zero) { sum, step in
+            switch step.action {
+            case .hog(let spec): sum + spec.size
+            case .together(let steps): sum + steps.hogged
+            default: sum
+            }
+        }
+    }
+
     /// The most that `fill` steps hold: each bounds what all of them hold together.
     fileprivate var largestFill: ByteCount {
         map { step -> ByteCount in

@@ -24,10 +24,13 @@ struct Life: Sendable {
 
     /// Reads what the lives before `number` left.
     static func records(before number: Int, in directory: String) throws -> [LifeRecord] {
-        try (0..<number).map { earlier in
-            let data = try Data(contentsOf: URL(fileURLWithPath: recordPath(earlier, in: directory)))
-            return try JSONDecoder().decode(LifeRecord.self, from: data)
-        }
+        try (0..<number).map { try record($0, in: directory) }
+    }
+
+    /// Reads what one life left.
+    static func record(_ number: Int, in directory: String) throws -> LifeRecord {
+        let data = try Data(contentsOf: URL(fileURLWithPath: recordPath(number, in: directory)))
+        return try JSONDecoder().decode(LifeRecord.self, from: data)
     }
 }
 
@@ -40,6 +43,7 @@ struct LifeRecord: Codable, Sendable {
         var startSeconds: Double
         var durationSeconds: Double
         var outcome: String
+        var phase: String?
     }
 
     var steps: [Step]
@@ -51,18 +55,24 @@ struct LifeRecord: Codable, Sendable {
     var versions: [String: Int]
     /// How many caches were saved.
     var savedCaches: Int
+    /// What it noted in the event log, if that was asked for.
+    var events: [EventLog.Event] = []
+    var timeline = Timeline()
 }
 
 extension LifeRecord {
     /// What a run has recorded.
-    init(_ record: RunRecord, versions: [String: Int], savedCaches: Int) {
+    init(_ record: RunRecord, versions: [String: Int], savedCaches: Int, events: [EventLog.Event] = []) {
+        self.events = events
+        timeline = record.timeline
         steps = record.steps.map { step in
             Step(
                 number: step.number,
                 title: step.title,
                 startSeconds: step.start.seconds,
                 durationSeconds: step.duration.seconds,
-                outcome: step.outcome
+                outcome: step.outcome,
+                phase: step.phase
             )
         }
         durationSeconds = record.duration.seconds
@@ -81,6 +91,9 @@ extension [Step] {
             Array.init
         )
     }
+
+    /// How many steps come before those of a life, `relaunch` steps included.
+    func steps(before life: Int) -> Int { lives.prefix(life).reduce(0) { $0 + $1.count + 1 } }
 }
 
 extension RunRecord {
@@ -88,7 +101,10 @@ extension RunRecord {
     /// last life's alone.
     mutating func prepend(_ lives: [LifeRecord]) {
         var earlier: [StepRecord] = []
+        var before = Timeline()
         var (offset, number) = (0.0, 0)
+        // A phase goes on in the next life.
+        var phase: String?
         for (index, life) in lives.enumerated() {
             earlier += life.steps.map { step in
                 StepRecord(
@@ -97,12 +113,16 @@ extension RunRecord {
                     start: .seconds(offset + step.startSeconds),
                     duration: .seconds(step.durationSeconds),
                     outcome: step.outcome,
-                    relief: nil
+                    relief: nil,
+                    phase: step.phase ?? phase
                 )
             }
+            before.append(life.timeline, after: .seconds(offset), steps: number)
+            phase = earlier.last?.phase ?? phase
             number += life.steps.compactMap(\.number).max() ?? 0
             offset += life.durationSeconds
             number += 1
+            before.marks.append(.init(at: .seconds(offset), kind: .relaunch, text: "process \(index + 1) killed"))
             earlier.append(
                 StepRecord(
                     number: number,
@@ -110,7 +130,8 @@ extension RunRecord {
                     start: .seconds(offset),
                     duration: .zero,
                     outcome: "\(Quantities.count(life.savedCaches, "cache")) saved, process \(index + 1) killed",
-                    relief: nil
+                    relief: nil,
+                    phase: phase
                 )
             )
             tally.losses += life.losses.map { .init(path: $0.key, reason: $0.value) }
@@ -120,8 +141,11 @@ extension RunRecord {
         for index in steps.indices {
             steps[index].start += .seconds(offset)
             steps[index].number = steps[index].number.map { $0 + number }
+            steps[index].phase = steps[index].phase ?? phase
         }
         steps = earlier + steps
+        before.append(timeline, after: .seconds(offset), steps: number)
+        timeline = before
         duration += .seconds(offset)
     }
 }

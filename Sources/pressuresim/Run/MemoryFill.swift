@@ -8,8 +8,15 @@ final class MemoryFill: Sendable {
     /// Never go below this much available memory, whatever the scenario asks for.
     static let floor = ByteCount.mebibytes(192)
 
-    private let buffers = Lock<[PageBuffer]>([])
+    private let buffers = Lock<[any TakenMemory]>([])
     private let peak = Atomic<Int>(0)
+    private let machine: any Machine
+    private let pace: any Pace
+
+    init(of machine: any Machine = RealMachine(), pace: any Pace = RealPace()) {
+        self.machine = machine
+        self.pace = pace
+    }
 
     /// The most that was held at once.
     var peakBytes: ByteCount { .bytes(peak.load(ordering: .relaxed)) }
@@ -22,22 +29,25 @@ final class MemoryFill: Sendable {
         case bound
         /// The machine had too little left first.
         case floor
+        /// The run is to end.
+        case interrupted
     }
 
     /// Takes memory until the level is reached, the bound is, or too little is left. Blocking.
     func fill(_ spec: FillSpec, level: () -> PressureLevel) -> End {
-        let clock = SystemClock()
+        let clock = pace.clock
         let start = clock.now()
         let before = heldBytes
         while level() < spec.level {
+            guard pace.goesOn() else { return .interrupted }
             let held = heldBytes
             guard held + Self.chunk <= spec.atMost.bytes else { return settle(spec, level) }
-            if let available = ProcessMemory.available, available < Self.floor { return .floor }
-            if let available = ProcessMemory.containerAvailable, available < Self.floor { return .floor }
+            if let available = machine.available, available < Self.floor { return .floor }
+            if let available = machine.containerAvailable, available < Self.floor { return .floor }
             take()
             let due = Duration.nanoseconds(Int64(Double(held + Self.chunk - before) / spec.rate * 1e9))
             let early = due - (clock.now() - start)
-            if early > .zero { Pause.sleep(early) }
+            if early > .zero { pace.sleep(early) }
         }
         return .reached
     }
@@ -51,21 +61,16 @@ final class MemoryFill: Sendable {
     private func settle(_ spec: FillSpec, _ level: () -> PressureLevel) -> End {
         for _ in 0..<60 {
             if level() >= spec.level { return .reached }
-            Pause.sleep(.milliseconds(100))
+            guard pace.goesOn() else { return .interrupted }
+            pace.sleep(.milliseconds(100))
         }
         return .bound
     }
 
     private func take() {
-        var buffer = PageBuffer(byteCount: Self.chunk)
-        // A byte in each page makes the kernel provide it.
-        buffer.write { bytes in
-            for offset in stride(from: 0, to: bytes.byteCount, by: 4096) {
-                bytes.storeBytes(of: UInt8(truncatingIfNeeded: offset >> 12 | 1), toByteOffset: offset, as: UInt8.self)
-            }
-        }
+        let taken = machine.take(Self.chunk)
         let held = buffers.withLock { buffers in
-            buffers.append(buffer)
+            buffers.append(taken)
             return buffers.count * Self.chunk
         }
         if held > peak.load(ordering: .relaxed) { peak.store(held, ordering: .relaxed) }

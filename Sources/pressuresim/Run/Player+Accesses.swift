@@ -8,15 +8,15 @@ extension Player {
         let count = spec.count ?? caches.count
         let sequence = sequence(spec, population: caches.count, stream: stream)
         let total = AccessTotal()
-        try Blocking.parallel(spec.threads) { [progress] thread in
+        try pace.parallel(spec.threads) { [self] thread in
             // Every thread walks the whole sequence and takes its share, so the accesses are the same however many.
             var sequence = sequence
-            var tally = AccessTally()
+            var tally = AccessTally(live: recorder.counts)
             for turn in 0..<count {
                 let index = sequence.next()
                 guard turn % spec.threads == thread else { continue }
                 caches[index].access(&tally)
-                progress.advance(to: turn, of: count)
+                guard goesOn(turn, of: count, every: spec.every) else { break }
             }
             total.add(tally)
         }
@@ -27,11 +27,11 @@ extension Player {
     func update(_ spec: AccessSpec, stream: UInt64) -> String {
         let caches = world.caches(spec.of.value).filter { !$0.hasLoader }
         var sequence = sequence(spec, population: caches.count, stream: stream)
-        var tally = AccessTally()
+        var tally = AccessTally(live: recorder.counts)
         let count = spec.count ?? caches.count
         for turn in 0..<count {
             caches[sequence.next()].update(&tally)
-            progress.advance(to: turn, of: count)
+            guard goesOn(turn, of: count, every: spec.every) else { break }
         }
         _ = finish(tally)
         return "\(Quantities.count(count, "change"))"
@@ -42,7 +42,7 @@ extension Player {
         let controllers = world.controllers(spec.of.value)
         var sequence = sequence(spec, population: controllers.count, stream: stream)
         var shown = controllers.filter(\.isVisible)
-        var tally = AccessTally()
+        var tally = AccessTally(live: recorder.counts)
         let count = spec.count ?? controllers.count
         for turn in 0..<count {
             let next = controllers[sequence.next()]
@@ -50,7 +50,7 @@ extension Player {
             for cache in shelves[next.path] ?? [] { cache.access(&tally) }
             for old in shown where old !== next { old.disappear() }
             shown = [next]
-            progress.advance(to: turn, of: count)
+            guard goesOn(turn, of: count, every: spec.every) else { break }
         }
         return finish(tally)
     }
@@ -61,16 +61,17 @@ extension Player {
         let caches = world.caches
         world.loadersAct.isSet = false
         defer { world.loadersAct.isSet = true }
-        try Blocking.parallel(2) { [progress] thread in
+        try pace.parallel(2) { [self] thread in
             var tally = AccessTally()
             for (index, cache) in caches.enumerated() where index % 2 == thread {
                 cache.verify(&tally)
                 progress.advance(to: index, of: caches.count)
+                guard pace.goesOn() else { break }
             }
             total.add(tally)
         }
         let tally = total.tally
-        log.change { $0.tally.add(tally) }
+        log.add(tally)
         return tally
     }
 
@@ -94,7 +95,8 @@ extension Player {
     }
 
     private func finish(_ tally: AccessTally) -> String {
-        log.change { $0.tally.add(tally) }
+        log.add(tally)
+        log.events.note(tally, at: log.elapsed)
         let kinds = AccessOutcome.allCases.compactMap { outcome -> String? in
             guard let count = tally.latencies[outcome]?.count, count > 0 else { return nil }
             return Quantities.count(count, outcome.rawValue)

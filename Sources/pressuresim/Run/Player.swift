@@ -6,7 +6,10 @@ final class Player: Sendable {
     let world: World
     let manager: PressureManager
     let log: RunLog
-    let fill = MemoryFill()
+    let stage: Stage
+    let fill: MemoryFill
+    let recorder: TimelineRecorder
+    let hogs: any Hogs
     let progress: Progress
     /// Caches by the path of their controller.
     let shelves: [String: [any SimulatedCache]]
@@ -20,8 +23,14 @@ final class Player: Sendable {
         world: World,
         manager: PressureManager,
         log: RunLog,
+        stage: Stage,
+        recorder: TimelineRecorder,
         progress: Progress
     ) throws {
+        self.stage = stage
+        self.recorder = recorder
+        fill = MemoryFill(of: stage.machine, pace: stage.pace)
+        hogs = stage.makeHogs()
         self.scenario = scenario
         self.world = world
         self.manager = manager
@@ -33,21 +42,55 @@ final class Player: Sendable {
         traces = try TraceKeys.all(of: scenario, file: file)
     }
 
-    /// Plays all steps.
+    /// How time passes.
+    var pace: any Pace { stage.pace }
+
+    /// Plays all steps, or until the run is to end.
     ///
     /// - Throws: ``PressureError`` when there are no threads.
     func play() throws {
         log.begin()
-        for (index, step) in scenario.timeline.enumerated() {
+        recorder.start()
+        defer {
+            recorder.stop()
+            hogs.end()
+        }
+        for (index, step) in scenario.timeline.enumerated() where !stage.stop.isSet {
             progress.begin("step \(index + 1) of \(scenario.timeline.count): \(step.title)")
+            recorder.note(step: index + 1)
             try play(step, number: index + 1, stream: UInt64(index) << 16)
+            recorder.note(step: index + 1)
+            _ = giveTurn()
         }
         fill.release()
-        log.change { [elapsed = log.elapsed] in $0.duration = elapsed }
+        log.change { [elapsed = log.elapsed, points = recorder.points, isInterrupted = stage.stop.isSet, hogs] record in
+            record.duration = elapsed
+            record.timeline.points = points
+            record.isInterrupted = isInterrupted
+            record.hogged = hogs.peak
+        }
+    }
+
+    /// Called between two pieces of a step's work: tells how far it is, and gives those side by side with it their turn.
+    ///
+    /// - Parameter pause: how long to wait as well.
+    /// - Returns: whether to go on; not when the run is to end.
+    func goesOn(_ turn: Int, of count: Int, every pause: Duration = .zero) -> Bool {
+        progress.advance(to: turn, of: count)
+        recorder.noteEvent()
+        if pause > .zero { pace.sleep(pause) }
+        return giveTurn()
+    }
+
+    /// Gives those side by side with the caller their turn; in virtual time the library too, whose threads have none.
+    private func giveTurn() -> Bool {
+        if pace.isVirtual { manager.driveDeferredWork() }
+        return pace.goesOn()
     }
 
     private func play(_ step: Step, number: Int, stream: UInt64) throws {
         let start = log.elapsed
+        log.events.note("step", at: start, ["number": "\(log.events.number(number))", "title": step.title])
         var outcome = ""
         switch step.action {
         case .warning(let spec):
@@ -63,32 +106,37 @@ final class Player: Sendable {
         case .show(let glob): outcome = change(glob.value) { $0.appear() } + " shown"
         case .hide(let glob): outcome = change(glob.value) { $0.disappear() } + " hidden"
         case .fill(let spec): outcome = take(spec)
+        case .present(let path): outcome = present(path.value)
+        case .dismiss(let path): outcome = dismiss(path.value)
+        case .transition(let spec): outcome = transition(spec)
+        case .hog(let spec): outcome = try hog(spec)
+        case .disk(let spec): outcome = setDisk(spec)
+        case .phase(let name): outcome = enter(phase: name)
         case .release:
             fill.release()
+            hogs.end()
             outcome = "given back"
         case .awaitLevel(let spec): outcome = waitForLevel(spec)
-        case .wait(let duration): Pause.sleep(duration)
+        case .wait(let duration): pace.sleep(duration)
         case .verify: outcome = try verify()
         case .relaunch: preconditionFailure("the timeline is split at these")
         }
-        let duration = log.elapsed - start
-        log.change { record in
-            record.steps.append(
-                .init(
-                    number: number,
-                    title: step.title,
-                    start: start,
-                    duration: duration,
-                    outcome: outcome,
-                    relief: nil
-                )
+        log.add(
+            .init(
+                number: number,
+                title: step.title,
+                start: start,
+                duration: log.elapsed - start,
+                outcome: outcome,
+                relief: nil,
+                phase: log.phase
             )
-        }
+        )
     }
 
     private func playTogether(_ steps: [Step], number: Int, stream: UInt64) throws {
         let failures = RunFailures()
-        try Blocking.parallel(steps.count) { index in
+        try pace.parallel(steps.count) { index in
             do {
                 try self.play(steps[index], number: number, stream: stream + UInt64(index) << 8)
             } catch {
@@ -106,23 +154,20 @@ final class Player: Sendable {
         _ request: @escaping @Sendable (PressureManager) async -> EvictionReport
     ) {
         let start = log.elapsed
-        let before = ProcessMemory.resident
+        if let kind = step.action.mark { log.mark(kind, at: start, step.title) }
+        let before = stage.machine.resident
         let manager = manager
         let report = Blocking.wait { await request(manager) }
-        let fall = before - ProcessMemory.resident
+        let after = stage.machine.resident
+        let fall = before.flatMap { before in after.map { before - $0 } }
         log.add(report, number: number, title: step.title, at: start, rssFall: fall)
         noteSpillFile()
     }
 
     private func foreground() -> String {
         let manager = manager
-        let report = Blocking.wait { await manager.enterForeground() }
-        log.change { record in
-            record.restoredAhead += report.restored.count
-            record.restoredAheadBytes += report.bytes.bytes
-            record.restoreFailures += report.failures.map(\.description)
-        }
-        return "\(Quantities.count(report.restored.count, "value")) restored ahead (\(report.bytes))"
+        log.mark(.foreground, at: log.elapsed, "foreground")
+        return note(Blocking.wait { await manager.enterForeground() })
     }
 
     /// Remembers the spill file's size if it never was larger.
@@ -146,13 +191,25 @@ final class Player: Sendable {
         return switch end {
         case .reached: "\(spec.level) reached with \(taken) taken"
         case .bound: "all of \(taken) taken, and \(spec.level) not reached"
+        case .interrupted: "interrupted at \(taken)"
         case .floor: "stopped at \(taken): less than \(MemoryFill.floor) are available here"
         }
     }
 
     private func waitForLevel(_ spec: AwaitSpec) -> String {
-        let end = ContinuousClock.now + spec.within
-        while manager.level > spec.level, ContinuousClock.now < end { Pause.sleep(.milliseconds(20)) }
+        let end = pace.clock.now() + spec.within
+        while manager.level > spec.level, pace.clock.now() < end, pace.goesOn() { pace.sleep(.milliseconds(20)) }
         return manager.level <= spec.level ? "\(manager.level)" : "still \(manager.level)"
+    }
+}
+
+extension Step.Action {
+    /// How the step is marked on the curve.
+    fileprivate var mark: Timeline.Mark.Kind? {
+        switch self {
+        case .warning: .warning
+        case .background: .background
+        default: nil
+        }
     }
 }

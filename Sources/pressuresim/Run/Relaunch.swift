@@ -1,15 +1,71 @@
 import Foundation
 import PressureKit
 
-/// Plays the lives before the last one, each in a process of its own that is killed at its end.
+/// Plays the lives before the last one, and the last with what they left.
+///
+/// In real time each has a process of its own that is killed at its end. In virtual time they follow each other in this
+/// process: the manager and all its controllers are let go, and others made; what is not in the saved state is gone all
+/// the same.
 struct Relaunch: Sendable {
     let scenario: Scenario
     let file: String
+    let stage: Stage
 
-    /// Runs the last life in this process with what the earlier ones left, which are played first.
+    /// Runs the last life in this process, after the earlier ones.
     ///
+    /// - Parameter play: plays a life in this process.
     /// - Throws: ``EnvironmentRefusal`` when a process cannot be started, or ended otherwise than it should.
-    func run(_ last: (Life) async throws -> RunRecord) async throws -> RunRecord {
+    func run(_ play: (Life) async throws -> RunRecord) async throws -> RunRecord {
+        let directory = try makeDirectory()
+        let litter = stage.stop.entrust(.directory(directory))
+        defer {
+            try? FileManager.default.removeItem(atPath: directory)
+            stage.stop.release(litter)
+        }
+        let last = scenario.timeline.lives.count - 1
+        var before: [LifeRecord] = []
+        for number in 0..<last {
+            let life = Life(number: number, isLast: false, directory: directory, before: before)
+            begin(life)
+            if let cut = try await playEarly(life, play) { return told(cut, after: before) }
+            before.append(try Life.record(number, in: directory))
+            if !stage.pace.isVirtual { for event in before[number].events { stage.events.add(event) } }
+        }
+        let life = Life(number: last, isLast: true, directory: directory, before: before)
+        begin(life)
+        return told(try await play(life), after: before)
+    }
+
+    /// The log goes on where the lives before ended.
+    private func begin(_ life: Life) {
+        let duration = life.before.reduce(0) { $0 + $1.durationSeconds }
+        stage.events.beginLife(after: .seconds(duration), steps: scenario.timeline.steps(before: life.number))
+        guard life.number > 0 else { return }
+        let saved = life.before[life.number - 1].savedCaches
+        stage.events.note("relaunch", at: .zero, ["process": "\(life.number + 1)", "saved": "\(saved)"])
+    }
+
+    /// Plays a life that is not the last. Returns its record if the run was told to end meanwhile.
+    private func playEarly(_ life: Life, _ play: (Life) async throws -> RunRecord) async throws -> RunRecord? {
+        if stage.pace.isVirtual {
+            let record = try await play(life)
+            return record.isInterrupted ? record : nil
+        }
+        try await Blocking.run("life \(life.number + 1)") { try playAndKill(life) }
+        guard stage.stop.isSet else { return nil }
+        // What that process knew is gone with it.
+        var record = RunRecord(scenario: scenario, file: file)
+        record.isInterrupted = true
+        return record
+    }
+
+    private func told(_ record: RunRecord, after lives: [LifeRecord]) -> RunRecord {
+        var record = record
+        record.prepend(lives)
+        return record
+    }
+
+    private func makeDirectory() throws(EnvironmentRefusal) -> String {
         let base = scenario.spill.directory ?? "/var/tmp"
         let directory = "\(base)/pressuresim-\(getpid())-\(UInt32.random(in: 0 ... .max))"
         do {
@@ -23,38 +79,36 @@ struct Relaunch: Sendable {
                 message: "No directory for the saved state in \(base). Name another one (--spill-directory)."
             )
         }
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let count = scenario.timeline.lives.count
-        for number in 0..<count - 1 {
-            try await Blocking.run("life \(number + 1)") { try play(number, in: directory) }
-        }
-        let before = try Life.records(before: count - 1, in: directory)
-        let life = Life(number: count - 1, isLast: true, directory: directory, before: before)
-        var record = try await last(life)
-        record.prepend(before)
-        return record
+        return directory
     }
 
     /// Plays one life to its violent end.
-    private func play(_ number: Int, in directory: String) throws {
+    private func playAndKill(_ life: Life) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["run", file, "--seed", "\(scenario.seed)", "--life", "\(number)", "--state", directory]
+        process.arguments =
+            ["run", file, "--seed", "\(scenario.seed)", "--life", "\(life.number)", "--state", life.directory]
         if let spill = scenario.spill.directory { process.arguments? += ["--spill-directory", spill] }
+        if stage.events.isActive { process.arguments?.append("--life-events") }
         let errors = Pipe()
         process.standardError = errors
         process.standardOutput = FileHandle.nullDevice
         do {
             try process.run()
         } catch {
-            throw EnvironmentRefusal(message: "Process \(number + 1) of the scenario could not be started: \(error)")
+            throw EnvironmentRefusal(
+                message: "Process \(life.number + 1) of the scenario could not be started: \(error)"
+            )
         }
+        let ticket = stage.stop.entrust(.child(process.processIdentifier))
+        defer { stage.stop.release(ticket) }
         let words = (try? errors.fileHandleForReading.readToEnd()) ?? nil
         process.waitUntilExit()
+        if stage.stop.isSet { return }
         guard process.terminationReason == .uncaughtSignal, process.terminationStatus == SIGKILL else {
             let said = String(decoding: words ?? Data(), as: UTF8.self)
             throw EnvironmentRefusal(
-                message: "Process \(number + 1) of the scenario ended before it was to be killed: \(said)"
+                message: "Process \(life.number + 1) of the scenario ended before it was to be killed: \(said)"
             )
         }
     }
@@ -70,7 +124,8 @@ extension Simulation {
         throw EnvironmentRefusal(message: "The process survived its own death.")
     }
 
-    /// Saves the state, leaves a record, and kills the process: nothing is closed, written or told after that.
+    /// Saves the state, leaves a record, and kills the process: nothing is closed, written or told after that. In virtual
+    /// time the process lives on, and nothing of this life is used any more.
     func endLife(_ life: Life, _ manager: PressureManager, _ world: World, _ log: RunLog) throws {
         let version = scenario.name
         let saved = Blocking.wait { () -> Result<StateReport, any Error> in
@@ -80,10 +135,19 @@ extension Simulation {
                 return .failure(error)
             }
         }
-        let record = LifeRecord(log.current, versions: world.versions, savedCaches: try saved.get().caches.count)
+        log.change { [elapsed = log.elapsed] record in
+            record.duration = elapsed
+            record.finish()
+        }
+        let record = LifeRecord(
+            log.current,
+            versions: world.versions,
+            savedCaches: try saved.get().caches.count,
+            events: stage.events.events
+        )
         let path = Life.recordPath(life.number, in: life.directory)
         try JSONEncoder().encode(record).write(to: URL(fileURLWithPath: path))
-        kill(getpid(), SIGKILL)
+        if !stage.pace.isVirtual { kill(getpid(), SIGKILL) }
     }
 
     /// Brings back what the life before saved. What is refused is a failure, and its values are lost.

@@ -14,6 +14,8 @@ struct RunRecord: Sendable {
         var outcome: String
         /// What it freed, if it was about that.
         var relief: ReliefRecord?
+        /// The phase it belongs to; `nil` before the first.
+        var phase: String?
     }
 
     var scenario: Scenario
@@ -21,9 +23,15 @@ struct RunRecord: Sendable {
     var file: String
     var steps: [StepRecord] = []
     var timeline = Timeline()
+    /// Whether all times are virtual: the cost model's, the same on every machine.
+    var isVirtual = false
+    /// Whether the run was told to end before it had come to its end: what is here is what happened until then.
+    var isInterrupted = false
     var tally = AccessTally()
     /// From the first byte copied to the release, for each value that left memory.
     var evictions = Latencies()
+    /// The same by the size of the value.
+    var evictionsBySize = LatencyClasses()
     var restoredAhead = 0
     var restoredAheadBytes = 0
     var restoreFailures: [String] = []
@@ -31,11 +39,19 @@ struct RunRecord: Sendable {
     var stateRestored = 0
     var values = 0
     var valueBytes = 0
-    var residentAtStart = ByteCount.zero
-    var residentAtEnd = ByteCount.zero
-    var residentPeak = ByteCount.zero
+    /// Resident memory of the process; `nil` where it is not measured.
+    var residentAtStart: ByteCount?
+    var residentAtEnd: ByteCount?
+    var residentPeak: ByteCount?
     var spillFilePeak = ByteCount.zero
     var filled = ByteCount.zero
+    /// The most that hogs held.
+    var hogged = ByteCount.zero
+    /// The most that was used in the cgroup the run was limited by, and how often it met its limit.
+    var cgroupPeak: ByteCount?
+    var cgroupHits: Int?
+    /// The phase that is played; `nil` before the first.
+    var phase: String?
     /// Time from the first step to the end of the last; the final verification follows it.
     var duration = Duration.zero
     /// How many values the final verification compared.
@@ -52,48 +68,22 @@ struct RunRecord: Sendable {
     }
 }
 
-/// A record that several threads write to.
-final class RunLog: Sendable {
-    private let record: Lock<RunRecord>
-    private let start = Lock<MonotonicInstant>(SystemClock().now())
+extension RunRecord {
+    /// Reads that restored, by the size of the value.
+    var restoresBySize: LatencyClasses { tally.restoresBySize }
 
-    init(scenario: Scenario, file: String) { record = Lock(RunRecord(scenario: scenario, file: file)) }
-
-    /// What was recorded so far.
-    var current: RunRecord { record.withLock { $0 } }
-
-    /// Sets the origin of all times.
-    func begin() { start.withLock { $0 = SystemClock().now() } }
-
-    /// The time since the timeline began.
-    var elapsed: Duration { SystemClock().now() - start.withLock { $0 } }
-
-    /// Changes the record.
-    func change(_ body: (inout RunRecord) -> Void) { record.withLock { body(&$0) } }
-
-    /// Adds a relief, with the latencies of the values that it evicted.
-    func add(_ report: EvictionReport, number: Int?, title: String, at start: Duration, rssFall: ByteCount?) {
-        let relief = ReliefRecord(report, at: start, rssFall: rssFall)
-        var outcome = Quantities.count(relief.values(), "value") + " out"
-        if !relief.skipped.isEmpty {
-            outcome += ", \(Quantities.count(relief.skipped.reduce(0) { $0 + $1.values })) stayed"
-        }
-        change { record in
-            for one in report.evicted {
-                // Those of one cache are counted with their mean.
-                let mean = (one.copyDuration + one.releaseDuration).nanoseconds / Int64(max(1, one.count))
-                for _ in 0..<one.count { record.evictions.record(nanoseconds: mean) }
-            }
-            record.steps.append(
-                .init(
-                    number: number,
-                    title: title,
-                    start: start,
-                    duration: report.duration,
-                    outcome: outcome,
-                    relief: relief
-                )
-            )
-        }
+    /// Figures that mean nothing in this run, with the reason.
+    var unmeasured: [Figure: String] {
+        guard isVirtual else { return [:] }
+        return Dictionary(uniqueKeysWithValues: Figure.ofTheProcess.map { ($0, "not measured in virtual time") })
     }
+}
+
+extension Figure {
+    /// What only a process on a real machine can tell: the resident memory of virtual time is a model's, and would agree
+    /// with what the library claims because it is made of it.
+    static let ofTheProcess: [Figure] = [
+        .returned, .returnedOverClaimed, .rssFall, .rssFallOverClaimed, .rssStart, .rssPeak, .rssEnd, .cgroupPeak,
+        .cgroupHits,
+    ]
 }

@@ -11,17 +11,26 @@ final class SimulatedLoader: Sendable {
     private let random: Lock<SplitMix64>
     /// Cleared while everything is verified at the end: that is no part of what is measured.
     private let isActive: ActiveFlag
+    private let pace: any Pace
 
-    init(_ spec: LoaderSpec, seed: UInt64, stream: UInt64, isActive: ActiveFlag) {
+    init(
+        _ spec: LoaderSpec,
+        seed: UInt64,
+        stream: UInt64,
+        isActive: ActiveFlag,
+        pace: any Pace = RealPace()
+    ) {
         self.spec = spec
+        self.pace = pace
         self.isActive = isActive
         random = Lock(SplitMix64(seed: seed, stream: stream))
     }
 
-    /// Waits and fails as the scenario says. Blocking; any thread.
+    /// Takes its time and fails as the scenario says. Blocking; any thread.
     func perform() throws(SimulatedLoaderFailure) {
         guard isActive.isSet else { return }
-        if spec.cost > .zero { Pause.sleep(spec.cost) }
+        let cost = random.withLock { spec.cost(&$0) }
+        if cost > .zero { pace.spend(cost) }
         if spec.failure > 0, random.withLock({ $0.unit() }) < spec.failure { throw SimulatedLoaderFailure() }
     }
 }

@@ -6,44 +6,75 @@ struct Simulation: Sendable {
     /// The scenario's path: for messages, and for the relative paths in it.
     let file: String
     let progress: Progress
+    let stage: Stage
     /// Which part of a scenario with `relaunch` steps this is; `nil` for all of one without.
     var life: Life?
+    /// Whose order of eviction is played, and what it is asked; `nil` for the library's own.
+    var entrant: Entrant?
 
-    init(_ scenario: Scenario, file: String, progress: Progress = .quiet) {
+    init(_ scenario: Scenario, file: String, progress: Progress = .quiet, stage: Stage = .real()) {
         self.scenario = scenario
         self.file = file
         self.progress = progress
+        self.stage = stage
     }
 
     /// Plays the scenario. Suspends; all blocking work has threads of its own.
     ///
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func run() async throws -> RunRecord {
-        try Preflight(scenario).check()
-        guard scenario.timeline.lives.count > 1 else { return try await runAlone() }
-        return try await Relaunch(scenario: scenario, file: file).run { life in
-            var last = self
-            last.life = life
-            return try await last.runAlone()
+        try Preflight(scenario, takesFills: !stage.pace.isVirtual).check()
+        if !stage.pace.isVirtual { try CgroupRun.check(scenario) }
+        noteStart()
+        let record: RunRecord
+        if scenario.timeline.lives.count > 1 {
+            record = try await Relaunch(scenario: scenario, file: file, stage: stage).run { life in
+                var part = self
+                part.life = life
+                return try await part.runAlone()
+            }
+        } else {
+            record = try await runAlone()
         }
+        stage.events.beginLife(after: .zero, steps: 0)
+        stage.events.note(
+            "end",
+            at: record.duration,
+            [
+                "lost": "\(record.tally.losses.count)", "verified": "\(record.verifiedAtEnd)",
+                "interrupted": record.isInterrupted ? "yes" : nil,
+            ]
+        )
+        return record
+    }
+
+    private func noteStart() {
+        stage.events.note(
+            "start",
+            at: .zero,
+            [
+                "scenario": scenario.name, "seed": "\(scenario.seed)",
+                "clock": stage.pace.isVirtual ? "virtual" : "real",
+                "values": "\(scenario.valueCount)",
+            ]
+        )
     }
 
     /// Plays what this process is to play of the scenario.
     func runAlone() async throws -> RunRecord {
         var scenario = scenario
         if let life { scenario.timeline = scenario.timeline.lives[life.number] }
-        var part = Simulation(scenario, file: file, progress: progress)
+        var part = Simulation(scenario, file: file, progress: progress, stage: stage)
         part.life = life
+        part.entrant = entrant
         return try await part.play()
     }
 
     private func play() async throws -> RunRecord {
-        let log = RunLog(scenario: scenario, file: file)
-        let configuration = configuration
+        let log = RunLog(scenario: scenario, file: file, clock: stage.pace.clock, events: stage.events)
+        log.change { $0.isVirtual = stage.pace.isVirtual }
         do {
-            let manager = try PressureManager(configuration: configuration)
-            let record = try await play(manager, log)
-            return record
+            return try await play(try PressureManager(configuration: configuration(log)), log)
         } catch let error as PressureError {
             throw EnvironmentRefusal(error)
         } catch let error as ContentError {
@@ -52,40 +83,44 @@ struct Simulation: Sendable {
     }
 
     private func play(_ manager: PressureManager, _ log: RunLog) async throws -> RunRecord {
-        progress.start { [weak manager] in manager?.level }
+        stage.virtualMachine?.house(manager)
+        let recorder = TimelineRecorder(of: manager, log: log, on: stage)
+        progress.start(disk: stage.disk) { [weak recorder] in recorder?.measure() }
         defer { progress.stop() }
-        let events = manager.events
-        let watcher = Task { await watch(events, log) }
-        let monitor = Task { if scenario.memory.isReal { try await manager.run() } }
+        let isWatched = scenario.memory.isReal && !stage.pace.isVirtual
+        let monitor = Task { if isWatched { try await manager.run() } }
         do {
-            try await Blocking.run("scenario") { try perform(manager, log) }
+            try await Blocking.run("scenario") { try perform(manager, recorder, log) }
+        } catch is Interrupted {
+            log.change { $0.isInterrupted = true }
         } catch {
             monitor.cancel()
             await manager.shutdown()
             throw error
         }
         monitor.cancel()
+        // Then every relief is in the record.
         await manager.shutdown()
-        // The events end with the manager; then every relief is in the record.
-        await watcher.value
         try await monitor.value
-        log.change { $0.steps.sort { $0.start < $1.start } }
+        log.change { $0.finish() }
         return log.current
     }
 
     /// The blocking part.
-    private func perform(_ manager: PressureManager, _ log: RunLog) throws {
+    private func perform(_ manager: PressureManager, _ recorder: TimelineRecorder, _ log: RunLog) throws {
         progress.begin("making values")
         let versions = life.flatMap { $0.number > 0 ? $0.versions : nil }
         let saved = versions.map { versions in { (path: String) in versions[path] ?? 0 } }
-        let world = try World(scenario, file: file, root: manager.root, saved: saved) { made in
+        let world = try World(scenario, file: file, root: manager.root, pace: stage.pace, saved: saved) { made in
             progress.advance(to: made, of: scenario.valueCount)
+            if stage.stop.isSet { throw Interrupted() }
         }
+        entrant?.enter(world)
         if let life, life.number > 0 { restore(life, manager, log) }
         log.change { record in
             record.values = world.caches.count
             record.valueBytes = world.byteCount
-            record.residentAtStart = ProcessMemory.resident
+            record.residentAtStart = stage.machine.resident
         }
         let player = try Player(
             scenario: scenario,
@@ -93,45 +128,75 @@ struct Simulation: Sendable {
             world: world,
             manager: manager,
             log: log,
+            stage: stage,
+            recorder: recorder,
             progress: progress
         )
+        if scenario.memory.isReal { stage.drive(manager, recorder) }
+        defer { stage.pace.endRepetitions() }
         try player.play()
-        if let life, !life.isLast { return try endLife(life, manager, world, log) }
+        if let life, !life.isLast, !stage.stop.isSet { return try endLife(life, manager, world, log) }
+        if !stage.stop.isSet { try verify(player, log) }
+        log.change { record in
+            record.residentAtEnd = stage.machine.resident
+            record.residentPeak = stage.machine.residentPeak
+            record.isInterrupted = stage.stop.isSet
+        }
+    }
+
+    /// The last look at every value, which is no part of the timeline.
+    private func verify(_ player: Player, _ log: RunLog) throws {
         progress.begin("verifying every value")
-        let start = SystemClock().now()
+        let start = stage.pace.clock.now()
         let tally = try player.verifyAll()
         player.noteSpillFile()
         log.change { record in
             record.verifiedAtEnd = tally.verified
-            record.verification = SystemClock().now() - start
-            record.residentAtEnd = ProcessMemory.resident
-            record.residentPeak = ProcessMemory.peak
+            record.verification = stage.pace.clock.now() - start
+            if !stage.pace.isVirtual { CgroupRun.own?.witness(&record) }
         }
     }
 
-    /// Records the reliefs that no step asked for: those of real pressure.
-    private func watch(_ events: PressureEvents, _ log: RunLog) async {
-        for await event in events {
-            guard case .reliefFinished(let report) = event, report.cause.origin == .memoryInfo else { continue }
-            let start = log.elapsed - report.duration
-            let title = "\(report.cause.levelAfter) from \(report.cause.origin.rawValue)"
-            log.add(report, number: nil, title: title, at: max(start, .zero), rssFall: nil)
-        }
+    /// Who records what no step asked for: changes of level, and reliefs of real pressure.
+    private func observer(_ log: RunLog) -> ManagerObserver {
+        ManagerObserver(
+            decided: { decision in
+                guard decision.levelChanged else { return }
+                let cause = decision.cause
+                if cause.levelAfter > cause.levelBefore { log.mark(.warning, at: log.elapsed, "\(cause.levelAfter)") }
+                log.events.note(
+                    "level",
+                    at: log.elapsed,
+                    ["from": "\(cause.levelBefore)", "to": "\(cause.levelAfter)", "cause": "\(cause)"]
+                )
+            },
+            relieved: { report in
+                guard report.cause.isReal else { return }
+                let start = max(log.elapsed - report.duration, .zero)
+                log.add(report, number: nil, title: report.cause.title, at: start, rssFall: nil)
+            }
+        )
     }
 
-    private var configuration: PressureConfiguration {
+    private func configuration(_ log: RunLog) -> PressureConfiguration {
         var configuration = PressureConfiguration()
         configuration.spillDirectory = scenario.spill.directory
         configuration.spillLimit = scenario.spill.limit
         configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
         configuration.compressesLater = scenario.spill.compressesLater
-        configuration.sources = scenario.memory.isReal ? [.memoryInfo] : []
-        if case .realBelowStart(let taken) = scenario.memory,
-            let available = ProcessMemory.available, let total = ProcessMemory.total
-        {
-            configuration.thresholds = taken.thresholds(available: available, total: total)
-        }
+        configuration.evictionOrder = scenario.policy ?? configuration.evictionOrder
+        configuration.observer = observer(log)
+        stage.configure(&configuration, for: scenario.memory)
+        entrant?.configure(&configuration)
         return configuration
+    }
+}
+
+extension RunRecord {
+    /// Puts in order what several threads have recorded.
+    mutating func finish() {
+        steps.sort { $0.start < $1.start }
+        timeline.marks.sort { $0.at < $1.at }
     }
 }
 
@@ -145,24 +210,5 @@ extension MemorySpec.TakenSinceStart {
             )
         }
         return PressureThresholds(warning: band(warning), critical: band(critical))
-    }
-}
-
-extension Scenario {
-    /// How many values the scenario holds.
-    var valueCount: Int { controllers.reduce(0) { $0 + $1.valueCount } }
-
-    /// The most bytes it may hold in values.
-    var largestByteCount: Int { controllers.reduce(0) { $0 + $1.largestByteCount } }
-}
-
-extension ControllerSpec {
-    fileprivate var valueCount: Int {
-        count * (caches.reduce(0) { $0 + $1.count } + children.reduce(0) { $0 + $1.valueCount })
-    }
-
-    fileprivate var largestByteCount: Int {
-        let own = caches.reduce(0) { $0 + $1.count * $1.size.upperBound.bytes }
-        return count * (own + children.reduce(0) { $0 + $1.largestByteCount })
     }
 }

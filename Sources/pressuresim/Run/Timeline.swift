@@ -1,9 +1,9 @@
 import PressureKit
 
 /// How memory went while a scenario was played: the curve behind the page, the CSV and the live line.
-struct Timeline: Sendable {
+struct Timeline: Codable, Sendable {
     /// What was there at one moment.
-    struct Point: Sendable, Equatable {
+    struct Point: Codable, Sendable, Equatable {
         /// Since the timeline began.
         var at: Duration
         /// The step that was played then; counts from 1.
@@ -27,8 +27,8 @@ struct Timeline: Sendable {
     }
 
     /// Something that happened at one moment and is marked on the curve.
-    struct Mark: Sendable, Equatable {
-        enum Kind: String, Sendable, CaseIterable { case warning, background, foreground, relief, relaunch }
+    struct Mark: Codable, Sendable, Equatable {
+        enum Kind: String, Codable, Sendable, CaseIterable { case warning, background, foreground, relief, relaunch }
 
         var at: Duration
         var kind: Kind
@@ -40,4 +40,21 @@ struct Timeline: Sendable {
     var points: [Point] = []
     /// By time.
     var marks: [Mark] = []
+}
+
+extension Timeline {
+    /// Adds what a later process recorded, whose time and whose steps began anew.
+    mutating func append(_ later: Timeline, after duration: Duration, steps: Int) {
+        points += later.points.map { point in
+            var point = point
+            point.at += duration
+            point.step += steps
+            return point
+        }
+        marks += later.marks.map { mark in
+            var mark = mark
+            mark.at += duration
+            return mark
+        }
+    }
 }

@@ -40,29 +40,52 @@ struct Expectation: Hashable, Sendable {
         /// What was measured; `nil` when the run had nothing to measure it by.
         var value: Double?
 
+        /// Why the figure means nothing in this run, which then says nothing about the expectation; `nil` when it does.
+        var notMeasured: String?
+
         /// A figure that was never measured holds nothing: an expectation must not pass because nothing happened.
         var holds: Bool {
-            guard let value else { return false }
+            guard let value, notMeasured == nil else { return false }
             return expectation.comparison.holds(value, expectation.bound)
         }
+
+        /// Whether the run has shown it to be wrong.
+        var isBroken: Bool { notMeasured == nil && !holds }
     }
 
     /// Holds the expectation against a run's figures.
     func evaluate(_ figures: [Figure: Double]) -> Outcome {
         Outcome(expectation: self, value: figures[figure])
     }
+
+    /// The same, with what a run cannot tell.
+    func evaluate(_ figures: Figures) -> Outcome {
+        Outcome(expectation: self, value: figures[figure], notMeasured: figures.unmeasured[figure])
+    }
 }
 
 extension Expectation {
     /// The whole `expect` mapping: `figure: comparison`, several comparisons joined by `and`.
     static var listForm: Form<[Expectation]> {
-        Form("a mapping of figures to comparisons") { node, diagnostics in
+        Form("a mapping of figures to comparisons", schema: { $0.reference(to: "the expectations") { schema } }) {
+            node,
+            diagnostics in
             guard let mapping = node.mapping else {
                 diagnostics.report(node, allowed: "figures with comparisons, such as lost: == 0")
                 return nil
             }
             return mapping.flatMap { read(key: $0.key, value: $0.value, diagnostics) }
         }
+    }
+
+    private static var schema: OrderedJSON {
+        let properties = Figure.allCases.map { figure -> (key: String, value: OrderedJSON) in
+            // The ones that are longer go first: a reader takes the first that fits.
+            let one = "(\(Comparison.allCases.map(\.rawValue).joined(separator: "|"))) *\(figure.unit.expression)"
+            let help = "\(figure.meaning) (\(figure.unit.rawValue))"
+            return (figure.rawValue, OrderedJSON.pattern("\(one)( and \(one))*").described(help))
+        }
+        return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
     private static func read(key: Node, value: Node, _ diagnostics: Diagnostics) -> [Expectation] {

@@ -159,7 +159,10 @@ import Testing
         let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         #expect(
             json.keys.sorted()
-                == ["expectations", "figures", "format_version", "losses", "passed", "scenario", "steps"]
+                == [
+                    "clock", "expectations", "figures", "format_version", "interrupted", "losses", "passed", "scenario",
+                    "steps",
+                ]
         )
         #expect(json["passed"] as? Bool == true)
         #expect((json["scenario"] as? [String: Any])?.keys.sorted() == ["description", "file", "name", "seed"])

@@ -1,0 +1,43 @@
+/// Driving a manager by hand, in place of ``PressureManager/run()``: for a clock that stands still unless it is moved.
+///
+/// With ``PressureConfiguration/isSequential`` everything that follows from a call has happened when it returns.
+extension PressureManager {
+    /// Takes one sample of each source. A decision is carried out, relief included, before this returns. Blocks.
+    ///
+    /// - Returns: how long to wait before the next sample at most.
+    package func drive() -> Duration {
+        defer { relief.waitUntilIdle() }
+        return monitor.drive()
+    }
+
+    /// Does a slice of what is to be done in calm times, if memory is not short. Blocks.
+    ///
+    /// - Returns: how long to pause before the next slice; `nil` when there is nothing to do before the next sample.
+    package func driveCalmWork() -> Duration? {
+        relief.waitUntilIdle()
+        return context.calm?.step() ?? nil
+    }
+
+    /// Does what goes on beside its callers otherwise, such as restoring ahead what has appeared. Blocks.
+    package func driveDeferredWork() {
+        relief.waitUntilIdle()
+        context.runDeferred()
+    }
+
+    /// The bytes of all values by where they are. Takes time in proportion to their number, and allocates nothing.
+    package var tiers: PressureSnapshot.Tiers {
+        var sum = PressureSnapshot.Tiers()
+        PressureController.hierarchy.withLock { _ in root.forEachEntry { sum += $0.tiers } }
+        return sum
+    }
+
+    /// What the spill file and the compressed tier hold now. One system call.
+    package var spillUsage: (stored: ByteCount, file: ByteCount?, compressed: ByteCount) {
+        let usage = context.engine.file.usage()
+        return (
+            ByteCount(bytes: usage.storedBytes),
+            usage.allocatedBytes.map(ByteCount.init),
+            ByteCount(bytes: context.engine.memory?.usage().occupiedBytes ?? 0)
+        )
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+
+/// The page of a bench: every metric against its limit and its goal, now and in the runs that were kept.
+struct BenchPage {
+    /// Oldest first; the last one is the run that the page is about.
+    let runs: [BenchRun]
+    /// What an entry costs, of the last run.
+    var scale: [ScaleRow] = []
+    /// What was measured with, of the last run.
+    var corpus = ""
+
+    /// The page.
+    ///
+    /// - Precondition: there is a run.
+    var page: Page {
+        Page(
+            title: "PressureKit against this machine",
+            kicker: "pressuresim bench · \(Self.day(last)) · \(last.plan) run",
+            lead: Html("p", .class("lead")) {
+                "What the library reaches, next to what the machine does without it, measured in the same run on the "
+                    + "same bytes."
+            },
+            opening: .sequence([verdict, warnings]),
+            sections: [table, history, costs, reading, machine].compactMap(\.self),
+            footer: Html("p") {
+                "Written by pressuresim, PressureKit's tool. The page is one file and asks nobody for anything."
+            }
+        )
+    }
+
+    private var last: BenchRun { runs[runs.count - 1] }
+
+    // MARK: Now
+
+    private var verdict: Html {
+        let held = last.metrics.compactMap(\.holds)
+        let reached = held.count(where: \.self)
+        let missing = last.metrics.count - held.count
+        let rest = missing > 0 ? " \(Quantities.count(missing, "metric")) could not be measured here." : ""
+        let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept." : ""
+        return Page.verdict(
+            isGood: reached == held.count,
+            "\(reached) of \(held.count) goals reached",
+            "A missed goal is a measurement, not a failure.\(rest)\(earlier)"
+        )
+    }
+
+    private var warnings: Html {
+        .group {
+            if !last.machine.optimized {
+                Html("p", .class("bad")) {
+                    "This is a debug build: its figures mean nothing. Use swift build -c release."
+                }
+            }
+            if last.loadBefore >= 0.5 {
+                Html("p", .class("bad")) {
+                    "The load average was \(Quantities.fixed(last.loadBefore, 1)) before the start: others had a part of "
+                        + "the machine."
+                }
+            }
+        }
+    }
+
+    private var table: Page.Section {
+        var table = DataTable(
+            caption: "Every metric of the run of \(Self.day(last))",
+            columns: [
+                .text("Metric"), .number("Value"), .number("Limit"), .number("Ratio"), .number("Goal"),
+                .text("Verdict"),
+                .text("The limit is"),
+            ]
+        )
+        for metric in BenchMetric.allCases {
+            guard let result = last[metric] else { continue }
+            let verdict = result.holds.map { $0 ? "✓ reached" : "✗ missed" } ?? "not measured"
+            let cells: [Html] = [
+                Html("code") { metric.rawValue }, .text(result.value.map(metric.unit.text) ?? "–"),
+                .text(result.limit.map(metric.unit.text) ?? "–"), .text(result.ratio.map(Quantities.digits) ?? "–"),
+                .text(Self.goal(metric)),
+                Html("span", result.holds.map { .class($0 ? "good" : "bad") }) { verdict }, .text(metric.limit),
+            ]
+            table.add(cells)
+        }
+        return Page.Section("metrics", "Now", short: "Now") { table.html }
+    }
+
+    // MARK: History
+
+    private var history: Page.Section {
+        Page.Section("history", runs.count > 1 ? "Over time" : "Against the goals", short: "Over time") {
+            Html("p", .class("note")) {
+                "Each point is a run; the dashed line is the goal, and its better side is shaded. "
+                if runs.count > 1 {
+                    "The thin line is the median of the runs that can be compared: same processor, build and plan. "
+                }
+                if runs.contains(where: { !$0.isComparable(with: last) }) { "Hollow points are from others." }
+            }
+            Html("div", .class("multiples")) {
+                BenchMetric.allCases.compactMap { BenchChart(metric: $0, runs: runs)?.figure.html }
+            }
+        }
+    }
+
+    // MARK: The rest
+
+    private var costs: Page.Section? {
+        guard !scale.isEmpty else { return nil }
+        var table = DataTable(
+            caption: "Cost of an entry of 8 bytes, by how many there are",
+            columns: ["Entries", "Register", "Hit", "Plan", "Evict", "Restore"].map { .number($0) }
+        )
+        for row in scale {
+            let costs = [row.register, row.hit, row.plan, row.evict, row.restore]
+            table.add([Quantities.count(row.entries)] + costs.map(Quantities.duration))
+        }
+        return Page.Section("scale", "What an entry costs", short: "Scale") { table.html }
+    }
+
+    private var reading: Page.Section {
+        Page.Section("reading", "How to read this page", short: "How to read") {
+            Page.facts([
+                (
+                    "Limit",
+                    "What the machine does without the library, measured by turns with it, so that what disturbs one "
+                        + "disturbs the other."
+                ),
+                (
+                    "Ratio",
+                    "Value over limit; where the goal is a speed-up, limit over value. It says more than the value: a "
+                        + "slower machine is slower at both."
+                ),
+                ("Value", "The median of the run's repetitions, unless the metric's name says otherwise."),
+                (
+                    "Two metrics",
+                    "two_threads_apart and deflate_all_cores are the machine's own: far from their goal, the "
+                        + "machine was busy, and what is below them has missed its goal for that reason too."
+                ),
+            ])
+        }
+    }
+
+    private var machine: Page.Section {
+        Page.Section("environment", "Where this was measured", short: "Environment") {
+            Page.facts(
+                [
+                    ("Processor", "\(last.machine.processor), \(Quantities.count(last.machine.cores, "core"))"),
+                    ("Memory", Quantities.bytes(Double(last.machine.memoryBytes))), ("System", last.machine.kernel),
+                    ("zlib", last.machine.zlib), ("Build", last.machine.optimized ? "release" : "debug"),
+                    ("Load before", Quantities.fixed(last.loadBefore, 2)),
+                ] + (corpus.isEmpty ? [] : [("Bytes of", corpus)]) + (last.commit.map { [("Commit", $0)] } ?? [])
+            )
+        }
+    }
+
+    /// The day of a run.
+    static func day(_ run: BenchRun) -> String { String(run.date.prefix(10)) }
+
+    /// `"≤ 1.5"`.
+    static func goal(_ metric: BenchMetric) -> String {
+        metric.goal.text.replacingOccurrences(of: "<=", with: "≤").replacingOccurrences(of: ">=", with: "≥").unbroken
+            .replacingOccurrences(of: " ", with: "\u{A0}")
+    }
+}

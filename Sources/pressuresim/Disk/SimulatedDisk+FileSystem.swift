@@ -1,0 +1,110 @@
+import PressureKit
+import SystemPackage
+
+/// Every call is documented where `FileSystem` declares it.
+extension SimulatedDisk: FileSystem {
+    func openNameless(in directory: String) throws(Errno) -> CInt { try base.openNameless(in: directory) }
+
+    func openExclusive(_ path: String) throws(Errno) -> CInt { try base.openExclusive(path) }
+
+    func unlink(_ path: String) throws(Errno) { try base.unlink(path) }
+
+    func close(_ descriptor: CInt) {
+        // Before the number can be another file's.
+        forget(descriptor)
+        base.close(descriptor)
+    }
+
+    func read(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        let (condition, start) = try beginReading(at: offset)
+        // The caller's buffers, passed on.
+        let done = try unsafe base.read(descriptor, at: offset, into: first, second)
+        count(read: done)
+        time.wait(condition.duration(reading: done), since: start)
+        return done
+    }
+
+    func write(
+        _ descriptor: CInt,
+        at offset: Int64,
+        from first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer
+    ) throws(Errno) -> Int {
+        let (condition, start) = try beginWriting()
+        // As in `read`.
+        let done = try unsafe base.write(descriptor, at: offset, from: first, second)
+        changeBlocks(descriptor) { $0.write(at: offset, count: done) }
+        count(written: done)
+        time.wait(condition.duration(writing: done), since: start)
+        return done
+    }
+
+    func truncate(_ descriptor: CInt, to size: Int64) throws(Errno) {
+        try base.truncate(descriptor, to: size)
+        changeBlocks(descriptor) { $0.truncate(to: size) }
+    }
+
+    func punchHole(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        do {
+            try base.punchHole(descriptor, at: offset, count: count)
+        } catch {
+            // An imagined disk can always punch; that this one cannot must not show.
+            guard isImagined else { throw error }
+        }
+        changeBlocks(descriptor) { $0.punch(at: offset, count: count) }
+    }
+
+    func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        if !isImagined { try base.startWriteback(descriptor, at: offset, count: count) }
+    }
+
+    func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        // What is written has been charged when it was.
+        if !isImagined { try base.finishWriteback(descriptor, at: offset, count: count) }
+    }
+
+    func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {
+        if condition.isFull { return 0 }
+        return isImagined ? UInt64(max(0, Self.imaginedSize - allocatedBytes)) : try base.freeSpace(descriptor)
+    }
+
+    func usage(_ descriptor: CInt) throws(Errno) -> FileUsage {
+        guard let blocks = blocks(descriptor) else {
+            let usage = try base.usage(descriptor)
+            // A new file on an imagined disk has no blocks yet; one that was there before is as long as it is.
+            return isImagined ? FileUsage(size: usage.size, allocated: usage.size) : usage
+        }
+        return FileUsage(size: UInt64(blocks.size), allocated: UInt64(blocks.allocatedBytes))
+    }
+
+    func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts { try base.directoryFacts(path) }
+
+    var maximumFileSize: Int64 { base.maximumFileSize }
+
+    var effectiveUser: UInt32 { base.effectiveUser }
+
+    // MARK: Saved states
+
+    func makeDirectory(_ path: String) throws(Errno) { try base.makeDirectory(path) }
+
+    func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt { try base.openNamed(path, creates: creates) }
+
+    func lock(_ descriptor: CInt) throws(Errno) { try base.lock(descriptor) }
+
+    func rename(_ path: String, to newPath: String) throws(Errno) { try base.rename(path, to: newPath) }
+
+    func synchronize(_ descriptor: CInt) throws(Errno) {
+        let start = time.now()
+        if !isImagined { try base.synchronize(descriptor) }
+        time.wait(condition.latency, since: start)
+    }
+
+    func synchronizeDirectory(_ path: String) throws(Errno) {
+        if !isImagined { try base.synchronizeDirectory(path) }
+    }
+}

@@ -1,0 +1,86 @@
+/// Horizontal bars in groups, each with its value written beside it.
+struct Bars: Sendable {
+    /// Bars about one thing.
+    struct Group: Sendable {
+        var title: String
+        var bars: [Bar]
+    }
+
+    struct Bar: Sendable {
+        var tone: Tone
+        var value: Double
+        /// The value as people read it.
+        var text: String
+    }
+
+    /// Unique in the page.
+    var id: String
+    var title: String
+    var description: String
+    var groups: [Group]
+    /// A value with a line through all groups: a goal, or what others reach.
+    var reference: Double?
+
+    /// The part of the width for bars; the rest is for values, wide enough for eight characters on a phone.
+    private static let share = 0.76
+    private static let titleHeight = 24.0
+    private static let barPitch = 20.0
+    private static let gap = 12.0
+
+    /// The drawing.
+    var html: Html {
+        let most = max(groups.flatMap(\.bars).map(\.value).max() ?? 0, reference ?? 0)
+        let height = groups.reduce(0.0) { $0 + Self.height(of: $1) }
+        return Html("div", .class("plot bars"), .set("style", "--height:\(PathData.number(height))px;--headroom:0px")) {
+            Html(
+                "svg",
+                .id(id),
+                .set("role", "img"),
+                .set("aria-labelledby", "\(id)-title \(id)-desc"),
+                .set("tabindex", "0"),
+                .set("width", "100%"),
+                .set("height", height)
+            ) {
+                Html("title", .id("\(id)-title")) { title }
+                Html("desc", .id("\(id)-desc")) { description }
+                drawing(most > 0 ? most : 1)
+                if let reference {
+                    let place = reference / (most > 0 ? most : 1) * Self.share
+                    Plot.segment("reference", from: (place, 0), to: (place, 1))
+                }
+            }
+        }
+    }
+
+    private func drawing(_ most: Double) -> [Html] {
+        var top = 0.0
+        return groups.map { group in
+            defer { top += Self.height(of: group) }
+            return .group {
+                Plot.title(group.title, y: top + 16, phone: 40, desk: 80)
+                group.bars.enumerated().map { index, bar in
+                    Self.draw(bar, top: top + Self.titleHeight + Self.barPitch * Double(index), most: most)
+                }
+            }
+        }
+    }
+
+    private static func draw(_ bar: Bar, top: Double, most: Double) -> Html {
+        let part = min(max(bar.value / most, 0), 1)
+        return .group {
+            Html("rect", .class("track"), .set("y", top), .set("width", part: share), .set("height", 14))
+            Html(
+                "rect",
+                .class("fill-\(bar.tone)"),
+                .set("y", top),
+                .set("width", part: part * share),
+                .set("height", 14)
+            )
+            Html("text", .class("row value"), .set("x", part: share), .set("dx", 78), .set("y", top + 12)) { bar.text }
+        }
+    }
+
+    private static func height(of group: Group) -> Double {
+        titleHeight + barPitch * Double(group.bars.count) + gap
+    }
+}

@@ -1,0 +1,239 @@
+import PressureKit
+
+/// Memory over time: what lives in memory above the line, what lives on disk below it.
+extension HtmlReport {
+    /// So many points are drawn at most, and so many are told in the table.
+    private static let drawn = 480
+    private static let told = 60
+
+    private static let glyphs: [Timeline.Mark.Kind: StaticString] = [
+        .warning: "M0 -5L5 4H-5Z", .relief: "M0 5L-5 -4H5Z", .background: "M-4 -4H4V4H-4Z",
+        .foreground: "M0 -5.5L5.5 0L0 5.5L-5.5 0Z",
+        .relaunch: "M-5 -5L0 -1.5L5 -5L1.5 0L5 5L0 1.5L-5 5L-1.5 0Z",
+    ]
+
+    var memory: Page.Section? {
+        guard record.timeline.points.count > 1 else { return nil }
+        return Page.Section("memory", "Memory over time", short: "Memory") { figure.html }
+    }
+
+    private var figure: ChartFigure {
+        ChartFigure(
+            id: "memory-figure",
+            title: "Where the bytes were",
+            caption: .text(
+                "Above the line, what was in memory; below it, what was on disk. "
+                    + "What has a copy is freed without writing; what has none must be written first."
+            ),
+            legend: legend,
+            chart: plot.html,
+            table: table
+        )
+    }
+
+    private var hasResident: Bool { record.timeline.points.contains { $0.rss != nil } }
+
+    private var legend: [ChartFigure.Entry] {
+        var entries: [ChartFigure.Entry] = [
+            .init(tone: .blue, text: "in memory, the only copy"), .init(tone: .sky, text: "in memory, copy on disk"),
+        ]
+        if record.timeline.points.contains(where: { $0.compressed > .zero }) {
+            entries.append(.init(tone: .green, text: "in memory, compressed"))
+        }
+        if hasResident { entries.append(.init(tone: .ink, look: .line, text: "the process (VmRSS)")) }
+        entries.append(.init(tone: .amber, text: "on disk, as stored"))
+        entries.append(.init(tone: .amber, look: .dashed, text: "the same before compressing"))
+        if !record.reliefs.isEmpty { entries.append(.init(tone: .ink, look: .bar, text: "relief, as long as it took")) }
+        for kind in Timeline.Mark.Kind.allCases where shownMarks.contains(where: { $0.kind == kind }) {
+            entries.append(.init(tone: .ink, glyph: Self.glyphs[kind], text: kind.rawValue))
+        }
+        return entries
+    }
+
+    // MARK: Drawing
+
+    /// A moment in the numbers that are drawn: the edges of the stacked areas, from the line outwards.
+    private struct Moment {
+        var at: Double
+        var dirty, clean, compressed, stored, plain: Double
+        var resident: Double?
+
+        init(_ point: Timeline.Point) {
+            at = point.at.seconds
+            dirty = Double(max(point.resident.bytes - point.clean.bytes, 0))
+            clean = dirty + Double(min(point.clean, point.resident).bytes)
+            compressed = clean + Double(point.compressed.bytes)
+            stored = -Double(point.stored.bytes)
+            plain = -Double(point.spilled.bytes)
+            resident = point.rss.map { Double($0.bytes) }
+        }
+
+        var numbers: [Double] { [dirty, clean, compressed, resident ?? 0, stored, plain] }
+    }
+
+    private var plot: Plot {
+        let all = record.timeline.points.map(Moment.init)
+        let series = (0..<6).map { index in all.map { $0.numbers[index] } }
+        let moments = Thinning.keep(series, limit: Self.drawn).map { all[$0] }
+        let x = Axis.time(to: max(all.map(\.at).max() ?? 0, record.duration.seconds), ticks: 9)
+        let lowest = all.map { min($0.stored, $0.plain) }.min() ?? 0
+        let y = Axis.bytes(
+            from: lowest * 1.04,
+            to: (all.map { max($0.compressed, $0.resident ?? 0) }.max() ?? 0) * 1.04,
+            ticks: 7
+        )
+
+        func points(_ value: (Moment) -> Double) -> [PlotPoint] {
+            moments.map { PlotPoint(x: x.position(of: $0.at), y: y.position(of: value($0))) }
+        }
+        func area(_ tone: Tone, from inner: (Moment) -> Double, to outer: (Moment) -> Double) -> Html {
+            Plot.path("area fill-\(tone)", .area(upper: points(outer), lower: points(inner)))
+        }
+        var layers = levelBands(x) + reliefBars(x)
+        layers.append(area(.blue, from: { _ in 0 }, to: \.dirty))
+        layers.append(area(.sky, from: \.dirty, to: \.clean))
+        if all.contains(where: { $0.compressed > $0.clean }) {
+            layers.append(area(.green, from: \.clean, to: \.compressed))
+        }
+        if lowest < 0 {
+            layers.append(area(.amber, from: \.stored, to: { _ in 0 }))
+            layers.append(Plot.path("line-amber dashed", .line(points(\.plain))))
+        }
+        layers.append(Plot.segment("zero", from: (0, 1 - y.position(of: 0)), to: (1, 1 - y.position(of: 0))))
+        if hasResident { layers.append(Plot.path("line-ink", .line(points { $0.resident ?? 0 }))) }
+        layers += marks(x)
+        return Plot(
+            id: "memory-chart",
+            title: "Memory by tier over time",
+            description: description,
+            height: 340,
+            x: x,
+            y: y,
+            headroom: 66,
+            layers: layers
+        )
+    }
+
+    private var description: String {
+        let points = record.timeline.points
+        func most(_ key: KeyPath<Timeline.Point, ByteCount>) -> ByteCount {
+            points.map { $0[keyPath: key] }.max() ?? .zero
+        }
+        let first = points.first?.resident ?? .zero
+        let last = points.last?.resident ?? .zero
+        let warnings = Quantities.count(record.timeline.marks.count { $0.kind == .warning }, "warning")
+        let reliefs = Quantities.count(record.reliefs.count, "relief")
+        return "\(first) of values in memory at the start, \(most(\.resident)) at most, \(last) at the end; "
+            + "at most \(most(\.stored)) on disk. \(warnings), \(reliefs)."
+    }
+
+    // MARK: Levels and marks
+
+    /// The times at which the level was above normal.
+    private var levels: [(level: PressureLevel, start: Double, end: Double)] {
+        var levels: [(level: PressureLevel, start: Double, end: Double)] = []
+        for point in record.timeline.points {
+            let at = point.at.seconds
+            if !levels.isEmpty { levels[levels.count - 1].end = at }
+            if point.level != levels.last?.level { levels.append((point.level, at, at)) }
+        }
+        return levels.filter { $0.level != .normal }
+    }
+
+    private func levelBands(_ x: Axis) -> [Html] {
+        let levels = levels
+        let labels = levels.map { span in
+            LabelFit.Label(position: (x.position(of: span.start) + x.position(of: span.end)) / 2, text: "\(span.level)")
+        }
+        return zip(levels, labels).flatMap { span, label -> [Html] in
+            let (start, end) = (x.position(of: span.start), x.position(of: span.end))
+            // The narrowest level would be seen by nobody.
+            let stop = max(end, start + 0.002)
+            var parts = [
+                Plot.band("level-\(span.level) faint", from: start, to: stop),
+                Plot.lane("level-\(span.level)", from: start, to: stop, y: -26, height: 16),
+            ]
+            if span.level == .critical {
+                parts.append(Plot.lane("hatch", from: start, to: stop, y: -13, height: 3))
+            }
+            if let fit = Self.fit(label, in: stop - start) {
+                parts.append(
+                    Plot.label(label.text, .class("strong middle\(fit)"), x: label.position, y: 0, dx: 0, dy: -8)
+                )
+            }
+            return parts
+        }
+    }
+
+    /// Where a label has room: everywhere (`""`), on wide screens only, or nowhere.
+    private static func fit(_ label: LabelFit.Label, in part: Double) -> String? {
+        let width = Double(label.text.count) * LabelFit.characterWidth
+        if part * narrowWidth > width { return "" }
+        return part * wideWidth > width ? " wide" : nil
+    }
+
+    /// A plot's width on a phone and on a desk, in pixels.
+    private static let narrowWidth = 280.0
+    private static let wideWidth = 640.0
+
+    /// A bar above the plot for each relief, as long as it took: what fell meanwhile, fell because of it.
+    private func reliefBars(_ x: Axis) -> [Html] {
+        record.reliefs.map { relief in
+            let start = x.position(of: relief.atSeconds)
+            let end = x.position(of: relief.atSeconds + relief.durationSeconds)
+            return Plot.lane("relief", from: start, to: end, y: -5, height: 3)
+        }
+    }
+
+    /// Reliefs have their bars; a mark for their ends would say nothing new.
+    private var shownMarks: [Timeline.Mark] {
+        record.timeline.marks.filter { $0.kind != .relief || record.reliefs.isEmpty }
+    }
+
+    private func marks(_ x: Axis) -> [Html] {
+        let marks = shownMarks
+        let labels = marks.map { LabelFit.Label(position: x.position(of: $0.at.seconds), text: $0.kind.rawValue) }
+        let onPhones = LabelFit.fitting(labels, width: Self.narrowWidth)
+        let onDesks = LabelFit.fitting(labels, width: Self.wideWidth)
+        return marks.indices.flatMap { index -> [Html] in
+            let place = labels[index].position
+            var parts: [Html] = []
+            if marks.count <= 40 { parts.append(Plot.segment("rulemark", from: (place, 0), to: (place, 1))) }
+            if let glyph = Self.glyphs[marks[index].kind] {
+                parts.append(Plot.glyph("fill-ink", glyph, x: place, y: -36))
+            }
+            guard onDesks[index] || onPhones[index] else { return parts }
+            let fit = onPhones[index] ? (onDesks[index] ? "" : " narrow") : " wide"
+            let end = place < 0.06 ? "" : place > 0.94 ? " value" : " middle"
+            parts.append(
+                Plot.label(labels[index].text, .class("mark-label\(end)\(fit)"), x: place, y: 0, dx: 0, dy: -47)
+            )
+            return parts
+        }
+    }
+
+    // MARK: The same in numbers
+
+    private var table: DataTable {
+        let points = record.timeline.points
+        let x = Axis.time(to: max(points.map(\.at.seconds).max() ?? 0, record.duration.seconds))
+        var table = DataTable(
+            caption: "Memory by tier, at \(min(points.count, Self.told)) moments of \(Quantities.count(points.count))",
+            columns: [
+                .number("Time"), .text("Level"), .number("Only copy"), .number("With a copy"), .number("Compressed"),
+                .number("On disk"), .number("Before compressing"),
+            ] + (hasResident ? [.number("VmRSS")] : [])
+        )
+        for index in Thinning.evenly(points.count, limit: Self.told) {
+            let point = points[index]
+            let clean = min(point.clean, point.resident)
+            var cells = [
+                Quantities.fixed(point.at.seconds, 2) + " s", "\(point.level)", "\(point.resident - clean)", "\(clean)",
+                "\(point.compressed)", "\(point.stored)", "\(point.spilled)",
+            ]
+            if hasResident { cells.append(point.rss.map { "\($0)" } ?? "–") }
+            table.add(cells, position: x.position(of: point.at.seconds))
+        }
+        return table
+    }
+}

@@ -1,0 +1,108 @@
+import PressureKit
+
+/// The page of a run: what was expected, what happened to memory, what it cost whom, and how to read all that.
+struct HtmlReport {
+    let record: RunRecord
+    let figures: Figures
+    let outcomes: [Expectation.Outcome]
+    let machine: PageMachine
+
+    /// The page.
+    var page: Page {
+        Page(
+            title: record.scenario.name,
+            kicker: "pressuresim run · \(record.file) · seed \(record.scenario.seed)",
+            lead: lead,
+            opening: .sequence([verdict, checks, tiles]),
+            sections: [
+                memory, reliefs, latencies, caches, stayed, failures, steps, reading, environment,
+            ].compactMap(\.self),
+            footer: Html("p") {
+                "Written by pressuresim, PressureKit's tool. "
+                "The page is one file and asks nobody for anything; "
+                "with --json the same facts are there for programs."
+            }
+        )
+    }
+
+    private var lead: Html {
+        let size = Quantities.bytes(Double(record.valueBytes))
+        let duration = Quantities.duration(record.duration.seconds)
+        return .group {
+            if !record.scenario.description.isEmpty { Html("p", .class("lead")) { record.scenario.description } }
+            Html("p", .class("muted")) {
+                "\(Quantities.count(record.values, "value")), \(size), \(Quantities.count(stepCount, "step")), "
+                    .unbroken
+                "played in \(duration)."
+            }
+        }
+    }
+
+    private var stepCount: Int { record.steps.compactMap(\.number).max() ?? 0 }
+
+    // MARK: Verdict
+
+    private var verdict: Html {
+        let lost = Int(figures[.lost] ?? 0)
+        let broken = outcomes.count { !$0.holds }
+        let title =
+            if lost > 0 {
+                "\(Quantities.count(lost, "value")) lost"
+            } else if broken > 0 {
+                "\(Quantities.count(broken, "expectation")) of \(outcomes.count) failed"
+            } else if outcomes.isEmpty {
+                "Nothing was lost"
+            } else {
+                outcomes.count == 1 ? "The expectation holds" : "All \(outcomes.count) expectations hold"
+            }
+        let compared =
+            "\(Quantities.count(record.verifiedAtEnd, "value")) compared byte for byte with the source at the "
+        return Page.verdict(
+            isGood: lost == 0 && broken == 0,
+            title,
+            compared + "end: \(lost == 0 ? "none" : Quantities.count(lost)) lost."
+        )
+    }
+
+    private var checks: Html {
+        if outcomes.isEmpty { return .nothing }
+        return Html("ul", .class("checks"), .set("aria-label", "Expectations")) {
+            outcomes.map { outcome in
+                Html("li") {
+                    Html("span", .class(outcome.holds ? "good" : "bad")) {
+                        Html("span", .set("aria-hidden", "true")) { outcome.holds ? "✓" : "✗" }
+                        Html("span", .class("unseen")) { outcome.holds ? "holds: " : "failed: " }
+                    }
+                    Html("code") { outcome.expectation.text }
+                    Html("span", .class("measured")) {
+                        outcome.value.map { Quantities.figure($0, outcome.expectation.figure.unit) } ?? "never measured"
+                    }
+                }
+            }
+        }
+    }
+
+    private var tiles: Html {
+        var tiles: [Page.Tile] = []
+        func add(_ title: String, _ value: Double?, _ text: (Double) -> String, _ aside: String?) {
+            if let value { tiles.append(.init(title: title, figure: text(value), aside: (aside ?? "").unbroken)) }
+        }
+        let returned = figures[.returnedOverClaimed].map { "\(Quantities.percent($0)) of it came back" }
+        let restores = Quantities.count(Int(figures[.restores] ?? 0), "restore")
+        add("Claimed", figures[.claimed].flatMap { $0 > 0 ? $0 : nil }, Quantities.bytes, returned)
+        add("Restore, p50", figures[.restoreP50], Quantities.duration, restores)
+        let worst = figures[.restoreMax].map { "at most \(Quantities.duration($0))" }
+        add("Restore, p99", figures[.restoreP99], Quantities.duration, worst)
+        let evicted = Quantities.count(Int(figures[.evicted] ?? 0), "value")
+        add("Eviction, p99", figures[.evictP99], Quantities.duration, evicted)
+        let accesses = figures[.accesses] ?? 0
+        let hits = accesses > 0 ? (figures[.hits] ?? 0) / accesses : nil
+        add("Found in memory", hits, Quantities.percent, "of \(Quantities.count(Int(accesses), "read"))")
+        add("Size on disk", figures[.compressionRatio], Quantities.percent, spillPeak)
+        return Page.tiles(tiles)
+    }
+
+    private var spillPeak: String? {
+        figures[.spillFilePeak].map { "file at most \(Quantities.bytes($0))" }
+    }
+}

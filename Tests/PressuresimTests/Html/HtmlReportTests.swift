@@ -1,0 +1,98 @@
+import Foundation
+import PressureKit
+import Testing
+
+@testable import pressuresim
+
+@Suite struct HtmlReportTests {
+    private static func text(_ record: RunRecord) -> String { RunSamples.report(record).page.text }
+
+    @Test func saysFirstWhetherItWasAsExpected() throws {
+        let text = Self.text(try RunSamples.usual())
+        let verdict = try #require(text.range(of: "1 expectation of 7 failed"))
+        for section in ["Memory over time", "Claimed and really freed", "How long it took", "Step by step"] {
+            let heading = try #require(text.range(of: ">\(section)</h2>"), "\(section)")
+            #expect(verdict.upperBound < heading.lowerBound)
+        }
+        #expect(text.contains("✗"))
+    }
+
+    @Test func tellsWhatTheRecordSays() throws {
+        let page = try Parsed(Self.text(try RunSamples.usual()))
+        for part in [
+            "A photo gallery", "952 values compared byte for byte", "gallery/editor/originals-*", "pinned",
+            "in use, or came into use while it was being copied", "critical warning", "read, restored",
+            "evict one value",
+            "Linux 6.1.0", "Nothing failed.", "returned_over_claimed >= 90%", "Claimed 474.0\u{A0}MiB",
+        ] { #expect(page.text.contains(part), "\(part)") }
+    }
+
+    @Test func everyChartHasATitleADescriptionAndATable() throws {
+        let page = try Parsed(Self.text(try RunSamples.usual()))
+        let charts = page.attributes.filter { $0["role"] == "img" }
+        #expect(charts.count == 3)
+        #expect(page.names.count { $0 == "desc" } == charts.count)
+        #expect(page.names.count { $0 == "figure" } == charts.count)
+        #expect(page.names.count { $0 == "summary" } >= charts.count)
+        #expect(charts.allSatisfy { $0["tabindex"] == "0" })
+    }
+
+    @Test func nothingFromOutsideBecomesMarkup() throws {
+        let usual = try Parsed(Self.text(try RunSamples.usual()))
+        let hostile = try Parsed(Self.text(try RunSamples.hostile()))
+        #expect(Set(hostile.names).subtracting(usual.names).subtracting(["ul", "details"]).isEmpty)
+        #expect(hostile.names.count { $0 == "script" } == 1)
+        #expect(!hostile.attributes.contains { $0.keys.contains { $0.hasPrefix("on") } })
+    }
+
+    @Test func aRunInWhichNothingHappenedHasAPage() throws {
+        let text = Self.text(try RunSamples.empty())
+        #expect(!text.contains("<svg id="))
+        #expect(text.contains("Nothing failed."))
+        _ = try Parsed(text)
+    }
+
+    @Test func levelsAndMarksAreOnTheCurve() throws {
+        let text = Self.text(try RunSamples.usual())
+        #expect(text.contains("class=\"level-critical\""))
+        #expect(text.contains("class=\"hatch\""))
+        for kind in Timeline.Mark.Kind.allCases {
+            #expect(kind == .relief || text.contains("</svg>\n\(kind.rawValue)</li>"), "\(kind)")
+        }
+    }
+
+    @Test func aRunOfHoursWithThousandsOfPointsStaysASmallFile() throws {
+        var record = try RunSamples.usual()
+        let points = record.timeline.points
+        record.timeline.points = (0..<100).flatMap { round in
+            points.map { point in
+                var point = point
+                point.at += .seconds(12.5 * Double(round))
+                return point
+            }
+        }
+        #expect(Self.text(record).utf8.count < 250_000)
+    }
+
+    @Test func intervalsHoldEveryDuration() {
+        var latencies = Latencies()
+        for power in 0..<9 { for _ in 0...power { latencies.record(nanoseconds: Int64(pow(10, Double(power)))) } }
+        let intervals = latencies.intervals(perDecade: 3)
+        #expect(intervals.reduce(0) { $0 + $1.count } == latencies.count)
+        #expect(intervals.count == 8 * 3 + 1)
+        #expect(intervals.filter { $0.count > 0 }.map(\.count) == Array(1...9))
+        for (one, next) in zip(intervals, intervals.dropFirst()) { #expect(abs(one.upper / next.lower - 1) < 1e-9) }
+        #expect(Latencies().intervals(perDecade: 3).isEmpty)
+    }
+
+    /// For the browser's tests, which need files: `PRESSUREKIT_PAGES=DIRECTORY`.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["PRESSUREKIT_PAGES"] != nil))
+    func writesItsPagesForTheBrowser() throws {
+        let directory = URL(fileURLWithPath: ProcessInfo.processInfo.environment["PRESSUREKIT_PAGES"] ?? "")
+        for (name, record) in try [
+            ("run-usual", RunSamples.usual()), ("run-hostile", RunSamples.hostile()), ("run-empty", RunSamples.empty()),
+        ] {
+            try Data(Self.text(record).utf8).write(to: directory.appendingPathComponent("\(name).html"))
+        }
+    }
+}

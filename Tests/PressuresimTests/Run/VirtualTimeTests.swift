@@ -1,0 +1,136 @@
+import Foundation
+import PressureKit
+import Testing
+
+@testable import pressuresim
+
+/// Scenarios in virtual time, played by the tool as users play it: another process each time, so that nothing that a
+/// process draws anew, addresses and hash seeds, can hide.
+@Suite(.timeLimit(.minutes(15))) struct VirtualTimeTests {
+    /// All scenarios that come with the package.
+    static let scenarios: [String] = {
+        let directory = packageDirectory.appendingPathComponent("Scenarios").path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.filter { $0.hasSuffix(".yaml") }.sorted()
+    }()
+
+    /// Whether the thread sanitizer's runtime is in this process: hashing hundreds of MiB takes too long there.
+    private static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil
+
+    /// Starts a run whose log is its output.
+    private func start(_ file: String, seed: Int?) throws -> (process: Process, output: Pipe, errors: Pipe) {
+        try Tool.start(["run", file, "--virtual", "--log", "-"] + (seed.map { ["--seed", "\($0)"] } ?? []))
+    }
+
+    private func log(_ run: (process: Process, output: Pipe, errors: Pipe)) throws -> (status: Int32, text: String) {
+        let text = try run.output.fileHandleForReading.readToEnd() ?? Data()
+        run.process.waitUntilExit()
+        return (run.process.terminationStatus, String(decoding: text, as: UTF8.self))
+    }
+
+    /// The log without what names the seed.
+    private func events(_ log: String) -> [Substring] { log.split(separator: "\n").filter { !$0.contains(" start ") } }
+
+    @Test(.enabled(if: !isSanitized), arguments: scenarios)
+    func oneSeedIsOneLogByteForByteAndAnotherIsAnother(name: String) throws {
+        let file = packageDirectory.appendingPathComponent("Scenarios/\(name)").path
+        // Side by side, so that each is disturbed by the others.
+        let runs = try [nil, nil, 4_711].map { try start(file, seed: $0) }
+        let logs = try runs.map(log)
+        #expect(logs[0].status == 0, "expectations in virtual time")
+        let (first, second) = (logs[0].text, logs[1].text)
+        if first != second {
+            let difference = zip(events(first), events(second)).first { $0 != $1 }
+            Issue.record("the logs of one seed differ: \(difference.map { "\($0.0)\n\($0.1)" } ?? "in length")")
+        }
+        #expect(first.contains(" end lost=0 "))
+        #expect(events(logs[2].text) != events(first), "another seed")
+    }
+
+    @Test func hoursTakeSeconds() async throws {
+        let text = smallScenario.replacingOccurrences(
+            of: "  - warning: critical",
+            with: (0..<20).map { _ in "  - warning: critical\n  - wait: 10min\n  - access: {of: shelf/*}" }
+                .joined(separator: "\n")
+        )
+        let record = try await Simulation(try scenario(text), file: "test.yaml", stage: .virtual()).run()
+        #expect(record.duration > .seconds(12_000) && record.duration < .seconds(12_010))
+        let figures = Figures(record)
+        #expect(figures[.lost] == 0)
+        #expect(figures[.verified] == 4)
+    }
+
+    /// What a model makes up proves nothing about the library: such an expectation neither holds nor fails, and is told.
+    @Test func whatIsNotMeasuredIsNeitherHeldNorBroken() async throws {
+        let text = smallScenario.replacingOccurrences(
+            of: "lost: == 0",
+            with: "lost: == 0\n  returned_over_claimed: '>= 90%'\n  rss_peak: < 1B"
+        )
+        let scenario = try scenario(text)
+        let record = try await Simulation(scenario, file: "test.yaml", stage: .virtual()).run()
+        let figures = Figures(record)
+        for figure in Figure.ofTheProcess { #expect(figures[figure] == nil, "\(figure)") }
+        let outcomes = scenario.expectations.map { $0.evaluate(figures) }
+        #expect(outcomes.map(\.holds) == [true, false, false])
+        #expect(outcomes.map(\.isBroken) == [false, false, false])
+        let account = Account(record: record, figures: figures, outcomes: outcomes, style: .plain).text
+        #expect(account.contains("– rss_peak < 1B"))
+        #expect(account.components(separatedBy: "  not measured in virtual time").count == 3)
+        #expect(account.contains("All 1 expectations hold. 2 more cannot be told in virtual time."))
+        let json = try JSONSerialization.jsonObject(with: JSONReport(record, figures, outcomes).data())
+        let report = try #require(json as? [String: Any])
+        #expect(report["clock"] as? String == "virtual")
+        #expect(report["passed"] as? Bool == true)
+        let told = try #require(report["expectations"] as? [[String: Any]])
+        #expect(told[1]["not_measured"] as? String == "not measured in virtual time")
+    }
+
+    /// An expectation that the run does measure fails as it does in real time.
+    @Test func whatIsMeasuredCanStillFail() async throws {
+        let text = smallScenario.replacingOccurrences(of: "lost: == 0", with: "restores: '> 1000'")
+        let outcome = try await withTemporaryDirectory { directory in
+            let file = directory.appendingPathComponent("test.yaml")
+            try Data(text.utf8).write(to: file)
+            return try Tool.run(["run", file.path, "--virtual"])
+        }
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("✗ restores > 1000"))
+    }
+
+    /// Times are the cost model's, to the nanosecond: 4 values that are in memory, and one that takes its loader 1 ms.
+    @Test func timesAreTheModels() async throws {
+        let record = try await Simulation(try scenario(smallScenario), file: "test.yaml", stage: .virtual()).run()
+        let access = CostModel().access
+        #expect(record.steps[0].duration == access * 4 + .milliseconds(1))
+        #expect(record.tally.latencies[.load]?.total == (access + .milliseconds(1)).nanoseconds)
+    }
+
+    @Test func aFillCrossesTheThresholdsOfAMachineThatIsImagined() async throws {
+        let text = """
+            name: Filled
+            memory: real
+            controllers:
+              - name: shelf
+                caches:
+                  - {name: made, count: 8, size: 1MiB, content: text, loader: {cost: 1ms}}
+            timeline:
+              - access: {of: shelf/*}
+              - fill: {until: warning, at_most: 7GiB, rate: 2GB/s}
+              - wait: 1min
+              - fill: {until: critical, at_most: 7GiB, rate: 2GB/s}
+              - release
+              - await: {level: normal, within: 10min}
+            expect: {lost: == 0}
+            """
+        let events = EventLog(keeps: true)
+        let stage = Stage.virtual(events: events)
+        let record = try await Simulation(try scenario(text), file: "test.yaml", stage: stage).run()
+        #expect(record.steps.compactMap { $0.number == nil ? nil : $0.outcome }.last == "normal")
+        let levels = events.events.filter { $0.kind == "level" }.map { $0.words[1].value }
+        #expect(levels == ["warning", "critical", "warning", "normal"])
+        // 4 GiB are free at the start, and warning begins at a fifth of 8.
+        #expect(record.filled > .mebibytes(3 << 10) && record.filled < .mebibytes(4 << 10))
+        #expect((Figures(record)[.realReliefs] ?? 0) >= 1)
+        #expect(Figures(record)[.lost] == 0)
+    }
+}
