@@ -4,7 +4,7 @@ SWIFT ?= swift
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo bench test check format docs man install uninstall
+.PHONY: help setup demo bench test check pages format docs man install uninstall
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -27,6 +27,9 @@ test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer, a
 
 check: setup ## Warnings, format, imports, traits, linkage, scripts and text.
 	@scripts/check.sh
+
+pages: setup ## Look at the pages that the tool writes, in a headless browser.
+	@scripts/pages.sh
 
 format: ## Bring the Swift files into the format that `make check` wants.
 	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples

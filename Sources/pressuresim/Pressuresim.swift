@@ -48,7 +48,7 @@ struct Pressuresim: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "Hidden",
-                subcommands: [SignalsChildCommand.self, ManualCommand.self]
+                subcommands: [SignalsChildCommand.self, ManualCommand.self, SchemaCommand.self]
             ),
         ]
     )

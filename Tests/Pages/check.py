@@ -2,11 +2,14 @@
 """Looks at pages as readers do: on a phone and on a desk, in light and in dark, by keyboard, on paper, without scripts.
 
 check.py BROWSER SCREENSHOTS PAGE…: every PAGE is an HTML file. Prints what is wrong, and ends with 1 if anything is.
+check.py BROWSER --self-test PAGE: breaks a good page in every way of breakages.py, and ends with 1 if any goes unnoticed.
 """
 
 import pathlib
 import sys
+import time
 
+from breakages import BREAKAGES, MISDEEDS
 from browser import Browser, Tab
 
 SCREENS = {"phone": (390, 844), "desk": (1280, 800)}
@@ -145,7 +148,40 @@ def on_paper(browser, url, screenshot):
     return complaints
 
 
+def self_test(browser, page):
+    """The breakages that no check notices."""
+    url = page.resolve().as_uri()
+    unnoticed = []
+    for rule, script in BREAKAGES:
+        tab = Tab(browser, url, 1280, 800)
+        before = tab.evaluate(CHECKS)
+        tab.evaluate(script)
+        tall(tab, 1280)
+        found = [line for line in tab.evaluate(CHECKS) + overflow(tab) if line.startswith(rule)]
+        if before or not found:
+            unnoticed.append(f"{rule}: {script}" if not before else f"the page is not good to begin with: {before[0]}")
+        tab.close()
+    for rule, script in MISDEEDS:
+        tab = Tab(browser, url, 1280, 800)
+        tab.evaluate(script + "; 0")
+        deadline = time.monotonic() + 10
+        while not any(line.startswith(rule) for line in tab.reports()):
+            if time.monotonic() > deadline:
+                unnoticed.append(f"{rule}: {script}")
+                break
+            browser.call("Browser.getVersion")  # reads what was reported meanwhile
+        tab.close()
+    return unnoticed
+
+
 def main():
+    if sys.argv[2:3] == ["--self-test"]:
+        with Browser(sys.argv[1]) as browser:
+            unnoticed = self_test(browser, pathlib.Path(sys.argv[3]))
+        print(f"{len(BREAKAGES) + len(MISDEEDS) - len(unnoticed)} of {len(BREAKAGES) + len(MISDEEDS)} breakages noticed")
+        for line in unnoticed:
+            print(f"    unnoticed: {line}")
+        sys.exit(1 if unnoticed else 0)
     executable, screenshots, *pages = sys.argv[1:]
     screenshots = pathlib.Path(screenshots)
     screenshots.mkdir(parents=True, exist_ok=True)

@@ -74,6 +74,7 @@ struct RunCommand: AsyncParsableCommand {
         let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
         if let life, let state { return try await play(scenario, life, state) }
         try CommandOutput.check(json, html, log, csv)
+        if !isVirtual, CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
         let stop = StopSignal()
         stop.takeOverSignals()
         let record: RunRecord

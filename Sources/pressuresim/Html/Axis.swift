@@ -36,7 +36,7 @@ struct Axis: Hashable, Sendable {
     /// without its sign: there the chart hangs from the line.
     static func bytes(from lowest: Double = 0, to highest: Double, ticks count: Int = 5) -> Axis {
         let steps = Ticks.bytes(from: min(lowest, 0), to: max(highest, 1), count: count)
-        let ticks = steps.map { Tick(value: $0, label: $0 == 0 ? "0" : label(bytes: abs($0))) }
+        let ticks = steps.map { Tick(value: $0, label: $0 == 0 ? "0" : Numeral.bytes(abs($0))) }
         return Axis(.linear, min(lowest, 0), max(highest, 1), ticks)
     }
 
@@ -84,17 +84,6 @@ struct Axis: Hashable, Sendable {
 
     /// The same with labels for some of them.
     static func places(count: Int, ticks: [Tick]) -> Axis { Axis(.linear, 0, Double(max(count, 1)), ticks) }
-
-    private static func label(bytes: Double) -> String {
-        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
-        var value = bytes
-        var unit = 0
-        while value >= 1024, unit < units.count - 1 {
-            value /= 1024
-            unit += 1
-        }
-        return "\(Numeral.short(value)) \(units[unit])"
-    }
 
     private static func label(seconds: Double, step: Double) -> String {
         switch step {

@@ -38,7 +38,10 @@ struct ChartFigure: Sendable {
             chart
             if let table {
                 Html("details") {
-                    Html("summary") { "The same as a table: \(title)" }
+                    Html("summary") {
+                        "The same as a table"
+                        Html("span", .class("unseen")) { ": \(title)" }
+                    }
                     table.html
                 }
             }

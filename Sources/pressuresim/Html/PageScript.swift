@@ -16,7 +16,10 @@ enum PageScript {
           cursor.hidden = true;
           readout.className = "readout";
           readout.setAttribute("role", "status");
-          const hint = "Point at the chart, or focus it and use the arrow keys, to read values.";
+          // Said once where many small charts stand side by side.
+          const many = figure.closest(".multiples");
+          const hint = many === null || many.firstElementChild === figure
+            ? "Point at the chart, or focus it and use the arrow keys, to read values." : "";
           readout.textContent = hint;
           plot.append(cursor);
           plot.after(readout);

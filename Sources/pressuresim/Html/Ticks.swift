@@ -42,17 +42,35 @@ enum Ticks {
         return (first...last).map { pow(10, Double($0)) }
     }
 
+    /// The power.
+    static func power(of base: Double, _ exponent: Double) -> Double { pow(base, exponent) }
+
     /// The logarithm.
     static func log10(_ value: Double) -> Double { Foundation.log10(value) }
 }
 
 /// Numbers on a chart.
 enum Numeral {
-    /// The shortest text with two decimals at most, three for what is small: `"0.5"`, `"12"`, `"1,500"`.
+    /// The shortest text with two decimals at most, three for what is small: `"0.5"`, `"12"`, `"1,500"`, `"25 k"`.
     static func short(_ value: Double) -> String {
         guard value.isFinite else { return "–" }
+        for (name, worth) in [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)] where abs(value) >= max(worth, 10_000) {
+            return "\(short(value / worth)) \(name)"
+        }
         if value == value.rounded(), abs(value) < 1e15 { return Quantities.count(Int(value)) }
         let text = Quantities.fixed(value, abs(value) < 0.1 ? 3 : 2)
         return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
+    }
+
+    /// Bytes in the largest unit that keeps a whole digit, without decimals that say nothing: `"64 KiB"`.
+    static func bytes(_ count: Double) -> String {
+        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+        var value = count
+        var unit = 0
+        while value >= 1024, unit < units.count - 1 {
+            value /= 1024
+            unit += 1
+        }
+        return "\(short(value)) \(units[unit])"
     }
 }

@@ -1,22 +1,46 @@
+import PressureKit
+
 /// How long readers waited and evictions took, each as a distribution over one logarithmic axis.
 extension HtmlReport {
     private static let perDecade = 12
 
-    private var rows: [(title: String, tone: Tone, latencies: Latencies)] {
-        let all: [(String, Tone, Latencies?)] =
-            [
-                ("read, in memory", .blue, record.tally.latencies[.hit]),
-                ("read, loaded", .purple, record.tally.latencies[.load]),
-                ("read, restored", .amber, record.tally.latencies[.restore]),
-            ] + restoresBySize
-            + [("evict one value", .green, record.evictions)]
-        return all.compactMap { title, tone, latencies in
-            guard let latencies, latencies.count > 0 else { return nil }
-            return (title, tone, latencies)
+    private typealias LatencyRow = (title: String, tone: Tone, latencies: Latencies)
+
+    private var rows: [LatencyRow] {
+        var rows: [LatencyRow] = []
+        func add(_ title: String, _ tone: Tone, _ latencies: Latencies?) {
+            if let latencies, latencies.count > 0 { rows.append((title, tone, latencies)) }
         }
+        add("read, in memory", .blue, record.tally.latencies[.hit])
+        add("read, loaded", .purple, record.tally.latencies[.load])
+        add("read, restored", .amber, record.tally.latencies[.restore])
+        rows += Self.rows("restored", .amber, record.restoresBySize)
+        add("evict one value", .green, record.evictions)
+        rows += Self.rows("evicted", .green, record.evictionsBySize)
+        return rows
     }
 
-    private var restoresBySize: [(String, Tone, Latencies?)] { [] }
+    /// A row for each size, where there are several.
+    private static func rows(_ verb: String, _ tone: Tone, _ sizes: LatencyClasses) -> [LatencyRow] {
+        let classes = sizes.classes
+        guard classes.count > 1 else { return [] }
+        return classes.map { ("\(verb), \(range(of: $0))", tone, $0.latencies) }
+    }
+
+    /// `"64 KiB–1 MiB"`.
+    private static func range(of part: LatencyClasses.Class) -> String {
+        let bounds = LatencyClasses.bounds
+        func text(_ bound: ByteCount) -> String { Numeral.bytes(Double(bound.bytes)) }
+        guard let end = part.upTo else { return "over \(text(bounds[bounds.count - 1]))" }
+        guard let below = bounds.last(where: { $0 < end }) else { return "up to \(text(end))" }
+        return "\(text(below))–\(text(end))"
+    }
+
+    /// The bars of a distribution.
+    static func bars(_ latencies: Latencies) -> [(lower: Double, upper: Double, count: Int)] {
+        let step = Ticks.power(of: 10, 1 / Double(perDecade))
+        return latencies.buckets(perDecade: perDecade).map { ($0.upTo / step, $0.upTo, $0.count) }
+    }
 
     var latencies: Page.Section? {
         let rows = rows
@@ -24,7 +48,7 @@ extension HtmlReport {
         return Page.Section("latency", "How long it took", short: "Latency") { figure(rows).html }
     }
 
-    private func figure(_ rows: [(title: String, tone: Tone, latencies: Latencies)]) -> ChartFigure {
+    private func figure(_ rows: [LatencyRow]) -> ChartFigure {
         let longest = rows.compactMap { $0.latencies.percentile(100) }.max() ?? 1
         let shortest = rows.compactMap { $0.latencies.percentile(0) }.min() ?? 1e-9
         let strips = Strips(
@@ -39,7 +63,7 @@ extension HtmlReport {
                     title: row.title,
                     summary: Self.summary(row.latencies),
                     tone: row.tone,
-                    bars: row.latencies.intervals(perDecade: Self.perDecade),
+                    bars: Self.bars(row.latencies),
                     marks: [50, 99].compactMap { row.latencies.percentile($0) }
                 )
             }
@@ -63,7 +87,7 @@ extension HtmlReport {
         return parts.joined(separator: " · ")
     }
 
-    private func table(_ rows: [(title: String, tone: Tone, latencies: Latencies)]) -> DataTable {
+    private func table(_ rows: [LatencyRow]) -> DataTable {
         let percents: [(Double, String)] = [(50, "p50"), (90, "p90"), (99, "p99"), (99.9, "p99.9"), (100, "max")]
         var table = DataTable(
             caption: "Latencies by percentile",

@@ -176,23 +176,43 @@ extension HtmlReport {
     private static let narrowWidth = 280.0
     private static let wideWidth = 640.0
 
-    /// A bar above the plot for each relief, as long as it took: what fell meanwhile, fell because of it.
+    /// A bar above the plot for each relief, as long as it took: what fell meanwhile, fell because of it. Those that would
+    /// touch are one.
     private func reliefBars(_ x: Axis) -> [Html] {
-        record.reliefs.map { relief in
+        var bars: [(start: Double, end: Double)] = []
+        for relief in record.reliefs.sorted(by: { $0.atSeconds < $1.atSeconds }) {
             let start = x.position(of: relief.atSeconds)
             let end = x.position(of: relief.atSeconds + relief.durationSeconds)
-            return Plot.lane("relief", from: start, to: end, y: -5, height: 3)
+            if let last = bars.last, start <= last.end + 0.001 {
+                bars[bars.count - 1].end = max(last.end, end)
+            } else {
+                bars.append((start, end))
+            }
         }
+        return bars.map { Plot.lane("relief", from: $0.start, to: $0.end, y: -5, height: 3) }
     }
 
     /// Reliefs have their bars; a mark for their ends would say nothing new.
+    /// Neither would one that lies on another of its kind.
     private var shownMarks: [Timeline.Mark] {
-        record.timeline.marks.filter { $0.kind != .relief || record.reliefs.isEmpty }
+        let end = max(record.duration.seconds, record.timeline.points.last?.at.seconds ?? 0)
+        var last: [Timeline.Mark.Kind: Double] = [:]
+        return record.timeline.marks.filter { mark in
+            guard mark.kind != .relief || record.reliefs.isEmpty else { return false }
+            if let before = last[mark.kind], mark.at.seconds - before < end / 250 { return false }
+            last[mark.kind] = mark.at.seconds
+            return true
+        }
+    }
+
+    /// What is written at a mark: of a warning, the level that it brought.
+    private static func label(of mark: Timeline.Mark) -> String {
+        mark.kind == .warning && mark.text.count <= 8 ? mark.text : mark.kind.rawValue
     }
 
     private func marks(_ x: Axis) -> [Html] {
         let marks = shownMarks
-        let labels = marks.map { LabelFit.Label(position: x.position(of: $0.at.seconds), text: $0.kind.rawValue) }
+        let labels = marks.map { LabelFit.Label(position: x.position(of: $0.at.seconds), text: Self.label(of: $0)) }
         let onPhones = LabelFit.fitting(labels, width: Self.narrowWidth)
         let onDesks = LabelFit.fitting(labels, width: Self.wideWidth)
         return marks.indices.flatMap { index -> [Html] in

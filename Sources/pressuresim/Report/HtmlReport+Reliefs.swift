@@ -21,18 +21,18 @@ extension HtmlReport {
         let least = largest.last?.relief.claimedBytes ?? 0
         let shown = Array(relieved.filter { $0.relief.claimedBytes >= least }.prefix(Self.drawn))
         let rest = relieved.count - shown.count
-        let bars = Bars(
+        let drawing = Bars(
             id: "relief-chart",
             title: "Bytes claimed and returned by each relief",
             description: "\(Quantities.count(relieved.count, "relief")): " + account,
             groups: shown.map { title, relief in
-                .init(title: "\(title), at \(Quantities.fixed(relief.atSeconds, 2)) s", bars: Self.bars(relief))
+                .init(title: "\(title), at \(Quantities.fixed(relief.atSeconds, 2)) s", bars: bars(relief))
             }
         )
-        var legend: [ChartFigure.Entry] = [
-            .init(tone: .blue, text: "claimed: bytes of the values that left"),
-            .init(tone: .sky, text: "returned: the process shrank by, as the library measured"),
-        ]
+        var legend = [ChartFigure.Entry(tone: .blue, text: "claimed: bytes of the values that left")]
+        if !record.isVirtual {
+            legend.append(.init(tone: .sky, text: "returned: the process shrank by, as the library measured"))
+        }
         if shown.contains(where: { $0.relief.rssFallBytes != nil }) {
             legend.append(.init(tone: .grey, text: "VmRSS fell by, as this tool saw from outside"))
         }
@@ -41,26 +41,27 @@ extension HtmlReport {
             title: rest > 0 ? "The \(shown.count) largest of \(relieved.count) reliefs" : "Each relief",
             caption: .text("What counts is what the operating system got back, next to what was claimed. " + account),
             legend: legend,
-            chart: bars.html,
+            chart: drawing.html,
             table: table(relieved)
         )
     }
 
     private var account: String {
-        guard let claimed = figures[.claimed], let returned = figures[.returned], claimed > 0 else {
-            return "Nothing was claimed."
+        guard let claimed = figures[.claimed], claimed > 0 else { return "Nothing was claimed." }
+        guard let returned = figures[.returned], !record.isVirtual else {
+            return "Claimed \(Quantities.bytes(claimed)); what came back is not measured in virtual time.".unbroken
         }
         let share = figures[.returnedOverClaimed].map { " (\(Quantities.percent($0)))" } ?? ""
         return "Claimed \(Quantities.bytes(claimed)), returned \(Quantities.bytes(returned))\(share).".unbroken
     }
 
-    private static func bars(_ relief: ReliefRecord) -> [Bars.Bar] {
+    private func bars(_ relief: ReliefRecord) -> [Bars.Bar] {
         var bars: [Bars.Bar] = []
         func add(_ tone: Tone, _ bytes: Int) {
             bars.append(.init(tone: tone, value: Double(bytes), text: Quantities.bytes(Double(bytes))))
         }
         add(.blue, relief.claimedBytes)
-        add(.sky, relief.returnedBytes)
+        if !record.isVirtual { add(.sky, relief.returnedBytes) }
         if let fall = relief.rssFallBytes { add(.grey, fall) }
         return bars
     }
@@ -75,7 +76,8 @@ extension HtmlReport {
             ]
         )
         for (title, relief) in relieved {
-            let bytes = [relief.claimedBytes, relief.returnedBytes].map { Quantities.bytes(Double($0)) }
+            let claimed = Quantities.bytes(Double(relief.claimedBytes))
+            let bytes = [claimed, record.isVirtual ? "–" : Quantities.bytes(Double(relief.returnedBytes))]
             let copies = [relief.copiedBytes, relief.storedBytes].map { Quantities.bytes(Double($0)) }
             let fall = relief.rssFallBytes.map { Quantities.bytes(Double($0)) } ?? "–"
             let times = [Quantities.fixed(relief.atSeconds, 2) + " s", Quantities.duration(relief.durationSeconds)]

@@ -1,6 +1,7 @@
 /// What was done, what went wrong, and what the words mean.
 extension HtmlReport {
     private static let told = 12
+    private static let shown = 100
 
     var failures: Page.Section {
         let losses = record.tally.losses.map { "\($0.path): \($0.reason)" }
@@ -35,7 +36,13 @@ extension HtmlReport {
     var steps: Page.Section? {
         guard !record.steps.isEmpty else { return nil }
         return Page.Section("steps", "Step by step", short: "Steps") {
-            Html("ol", .class("steps")) { record.steps.map(step) }
+            Html("ol", .class("steps")) { record.steps.prefix(Self.shown).map(step) }
+            if record.steps.count > Self.shown {
+                Html("details") {
+                    Html("summary") { "\(Quantities.count(record.steps.count - Self.shown)) more" }
+                    Html("ol", .class("steps")) { record.steps.dropFirst(Self.shown).map(step) }
+                }
+            }
         }
     }
 
@@ -94,12 +101,17 @@ extension HtmlReport {
 
     var environment: Page.Section {
         Page.Section("environment", "Where this was measured", short: "Environment") {
-            if !machine.isOptimized {
-                Html("p", .class("bad")) {
-                    "This is a debug build: its times mean nothing. Use swift build -c release."
+            if record.isVirtual {
+                Html("p") {
+                    "Nowhere: it was played in virtual time. Its durations are those of a cost model, the same on every "
+                    "machine; what only a real process can tell was not measured."
                 }
+            } else {
+                if !machine.isOptimized {
+                    Html("p", .class("bad")) { "A debug build: its times mean nothing. Use swift build -c release." }
+                }
+                Page.facts(machine.facts)
             }
-            Page.facts(machine.facts)
         }
     }
 }

@@ -33,7 +33,7 @@ struct HtmlReport {
             Html("p", .class("muted")) {
                 "\(Quantities.count(record.values, "value")), \(size), \(Quantities.count(stepCount, "step")), "
                     .unbroken
-                "played in \(duration)."
+                "played in \(duration)\(record.isVirtual ? " of virtual time" : "")."
             }
         }
     }
@@ -44,42 +44,54 @@ struct HtmlReport {
 
     private var verdict: Html {
         let lost = Int(figures[.lost] ?? 0)
-        let broken = outcomes.count { !$0.holds }
+        let broken = outcomes.count(where: \.isBroken)
+        let unmeasured = outcomes.count { $0.notMeasured != nil }
+        let tested = outcomes.count - unmeasured
         let title =
             if lost > 0 {
                 "\(Quantities.count(lost, "value")) lost"
+            } else if record.isInterrupted {
+                "Interrupted after \(Quantities.count(stepCount, "step"))".unbroken
             } else if broken > 0 {
-                "\(Quantities.count(broken, "expectation")) of \(outcomes.count) failed"
-            } else if outcomes.isEmpty {
+                "\(Quantities.count(broken, "expectation")) of \(tested) failed"
+            } else if tested == 0 {
                 "Nothing was lost"
             } else {
-                outcomes.count == 1 ? "The expectation holds" : "All \(outcomes.count) expectations hold"
+                tested == 1 ? "The expectation holds" : "All \(tested) expectations hold"
             }
-        let compared =
-            "\(Quantities.count(record.verifiedAtEnd, "value")) compared byte for byte with the source at the "
-        return Page.verdict(
-            isGood: lost == 0 && broken == 0,
-            title,
-            compared + "end: \(lost == 0 ? "none" : Quantities.count(lost)) lost."
-        )
+        var text =
+            record.isInterrupted
+            ? "What is here happened until then. No expectation is held against it."
+            : "\(Quantities.count(record.verifiedAtEnd, "value")) compared byte for byte with the source at the end: "
+                + "\(lost == 0 ? "none" : Quantities.count(lost)) lost."
+        if unmeasured > 0 { text += " \(unmeasured) more cannot be told in virtual time." }
+        return Page.verdict(isGood: lost == 0 && broken == 0 && !record.isInterrupted, title, text)
     }
 
     private var checks: Html {
         if outcomes.isEmpty { return .nothing }
         return Html("ul", .class("checks"), .set("aria-label", "Expectations")) {
             outcomes.map { outcome in
-                Html("li") {
-                    Html("span", .class(outcome.holds ? "good" : "bad")) {
-                        Html("span", .set("aria-hidden", "true")) { outcome.holds ? "✓" : "✗" }
-                        Html("span", .class("unseen")) { outcome.holds ? "holds: " : "failed: " }
+                let (sign, word, tone) = Self.sign(of: outcome)
+                return Html("li") {
+                    Html("span", .class(tone)) {
+                        Html("span", .set("aria-hidden", "true")) { sign }
+                        Html("span", .class("unseen")) { "\(word): " }
                     }
                     Html("code") { outcome.expectation.text }
                     Html("span", .class("measured")) {
-                        outcome.value.map { Quantities.figure($0, outcome.expectation.figure.unit) } ?? "never measured"
+                        outcome.notMeasured ?? outcome.value.map {
+                            Quantities.figure($0, outcome.expectation.figure.unit)
+                        } ?? "never measured"
                     }
                 }
             }
         }
+    }
+
+    private static func sign(of outcome: Expectation.Outcome) -> (sign: String, word: String, tone: String) {
+        if outcome.holds { return ("✓", "holds", "good") }
+        return outcome.isBroken ? ("✗", "failed", "bad") : ("–", "not measured", "muted")
     }
 
     private var tiles: Html {

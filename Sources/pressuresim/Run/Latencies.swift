@@ -30,17 +30,19 @@ struct Latencies: Sendable {
         total += other.total
     }
 
-    /// How many took how long: upper bounds in seconds, four to a factor of ten (1, 1.78, 3.16 and 5.62), each with the
-    /// number of durations up to it and above the one before. From the first that holds any to the last.
-    var buckets: [(upTo: Double, count: Int)] {
+    /// How many took how long: upper bounds in seconds, so many to a factor of ten, each with the number of durations up to
+    /// it and above the one before. From the first that holds any to the last.
+    ///
+    /// - Parameter parts: with four, the bounds are 1, 1.78, 3.16 and 5.62 of each power of ten.
+    func buckets(perDecade parts: Int = 4) -> [(upTo: Double, count: Int)] {
         var counts: [Int: Int] = [:]
         for found in histogram.recordedValues() {
             // A billionth less, since a power of ten has no exact logarithm.
-            let index = Int((4 * log10(Double(max(found.value, 1))) - 1e-9).rounded(.up))
+            let index = Int((Double(parts) * log10(Double(max(found.value, 1))) - 1e-9).rounded(.up))
             counts[index, default: 0] += Int(found.count)
         }
         guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
-        return (first...last).map { (pow(10, Double($0) / 4) / 1e9, counts[$0] ?? 0) }
+        return (first...last).map { (pow(10, Double($0) / Double(parts)) / 1e9, counts[$0] ?? 0) }
     }
 
     /// The duration in seconds that `percent` of the events did not exceed; `nil` when there were none.
@@ -57,22 +59,4 @@ enum AccessOutcome: String, CaseIterable, Sendable {
     case load
     /// It was read back from the spill file, or was already on the way.
     case restore
-}
-
-extension Latencies {
-    /// How many durations fell into each of so many intervals a power of ten; in seconds, from the first interval with any
-    /// to the last, those between without any among them.
-    func intervals(perDecade parts: Int) -> [(lower: Double, upper: Double, count: Int)] {
-        var counts: [Int: Int] = [:]
-        for value in histogram.recordedValues() {
-            // An interval has its lower end: 1 ms is in the one from 1 ms, whatever the logarithm rounds to.
-            let place = (log10(Double(value.value) / 1e9) * Double(parts) + 1e-6).rounded(.down)
-            counts[Int(place), default: 0] += Int(value.countAddedInThisIterationStep)
-        }
-        guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
-        return (first...last).map { place in
-            let lower = pow(10, Double(place) / Double(parts))
-            return (lower, pow(10, Double(place + 1) / Double(parts)), counts[place] ?? 0)
-        }
-    }
 }

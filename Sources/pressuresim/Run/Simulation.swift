@@ -24,6 +24,7 @@ struct Simulation: Sendable {
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func run() async throws -> RunRecord {
         try Preflight(scenario, takesFills: !stage.pace.isVirtual).check()
+        if !stage.pace.isVirtual { try CgroupRun.check(scenario) }
         noteStart()
         let record: RunRecord
         if scenario.timeline.lives.count > 1 {
@@ -152,6 +153,7 @@ struct Simulation: Sendable {
         log.change { record in
             record.verifiedAtEnd = tally.verified
             record.verification = stage.pace.clock.now() - start
+            if !stage.pace.isVirtual { CgroupRun.own?.witness(&record) }
         }
     }
 
@@ -169,10 +171,9 @@ struct Simulation: Sendable {
                 )
             },
             relieved: { report in
-                guard report.cause.origin.isUnasked else { return }
+                guard report.cause.isReal else { return }
                 let start = max(log.elapsed - report.duration, .zero)
-                let title = "\(report.cause.levelAfter) from \(report.cause.origin.rawValue)"
-                log.add(report, number: nil, title: title, at: start, rssFall: nil)
+                log.add(report, number: nil, title: report.cause.title, at: start, rssFall: nil)
             }
         )
     }
@@ -183,16 +184,12 @@ struct Simulation: Sendable {
         configuration.spillLimit = scenario.spill.limit
         configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
         configuration.compressesLater = scenario.spill.compressesLater
+        configuration.evictionOrder = scenario.policy ?? configuration.evictionOrder
         configuration.observer = observer(log)
         stage.configure(&configuration, for: scenario.memory)
         entrant?.configure(&configuration)
         return configuration
     }
-}
-
-extension PressureCause.Origin {
-    /// Whether no step of the timeline asked for it: steps warn, and go to the background.
-    fileprivate var isUnasked: Bool { self != .simulated && self != .background && self != .request }
 }
 
 extension RunRecord {
@@ -213,24 +210,5 @@ extension MemorySpec.TakenSinceStart {
             )
         }
         return PressureThresholds(warning: band(warning), critical: band(critical))
-    }
-}
-
-extension Scenario {
-    /// How many values the scenario holds.
-    var valueCount: Int { controllers.reduce(0) { $0 + $1.valueCount } }
-
-    /// The most bytes it may hold in values.
-    var largestByteCount: Int { controllers.reduce(0) { $0 + $1.largestByteCount } }
-}
-
-extension ControllerSpec {
-    fileprivate var valueCount: Int {
-        count * (caches.reduce(0) { $0 + $1.count } + children.reduce(0) { $0 + $1.valueCount })
-    }
-
-    fileprivate var largestByteCount: Int {
-        let own = caches.reduce(0) { $0 + $1.count * $1.size.upperBound.bytes }
-        return count * (own + children.reduce(0) { $0 + $1.largestByteCount })
     }
 }

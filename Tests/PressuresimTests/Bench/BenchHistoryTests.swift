@@ -138,12 +138,13 @@ enum BenchSamples {
             let results = BenchMetric.allCases.map { metric -> BenchResult in
                 if metric == .hotReadAgainstNSCache { return BenchResult(metric, value: nil) }
                 let bound = metric.goal.bound
+                let scale = metric.unit == .seconds ? 1e-6 : 2e8
                 let drift = 1.08 + Double.random(in: -0.12...0.12, using: &random) - 0.012 * Double(day)
                 let number = metric.goal.side == .atMost ? bound * drift : bound / drift
                 switch metric.goal.ratio {
                 case .none: return BenchResult(metric, value: metric == .reliefAllocations ? 0 : number)
-                case .valueOverLimit: return BenchResult(metric, value: number * 1e-6, limit: 1e-6)
-                case .limitOverValue: return BenchResult(metric, value: 1e-6, limit: number * 1e-6)
+                case .valueOverLimit: return BenchResult(metric, value: number * scale, limit: scale)
+                case .limitOverValue: return BenchResult(metric, value: scale, limit: number * scale)
                 }
             }
             var machine = BenchMachine(spillDirectory: "/var/tmp", corpus: "", loadBefore: 0.1)

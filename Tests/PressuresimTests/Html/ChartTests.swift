@@ -48,7 +48,10 @@ import Testing
         #expect(try #require(decades.last) >= upper * 0.9999)
     }
 
-    @Test(arguments: [(0, "0"), (1.5, "1.5"), (1500, "1,500"), (0.025, "0.025"), (-2, "-2"), (.nan, "–")])
+    @Test(arguments: [
+        (0, "0"), (1.5, "1.5"), (1500, "1,500"), (25_000, "25 k"), (1.5e12, "1.5 T"), (0.025, "0.025"), (-2, "-2"),
+        (.nan, "–"),
+    ])
     func numeralsAreShort(value: Double, text: String) { #expect(Numeral.short(value) == text) }
 }
 

@@ -74,15 +74,57 @@ import Testing
         #expect(Self.text(record).utf8.count < 250_000)
     }
 
-    @Test func intervalsHoldEveryDuration() {
+    @Test func barsMeetWithoutAGap() {
         var latencies = Latencies()
         for power in 0..<9 { for _ in 0...power { latencies.record(nanoseconds: Int64(pow(10, Double(power)))) } }
-        let intervals = latencies.intervals(perDecade: 3)
-        #expect(intervals.reduce(0) { $0 + $1.count } == latencies.count)
-        #expect(intervals.count == 8 * 3 + 1)
-        #expect(intervals.filter { $0.count > 0 }.map(\.count) == Array(1...9))
-        for (one, next) in zip(intervals, intervals.dropFirst()) { #expect(abs(one.upper / next.lower - 1) < 1e-9) }
-        #expect(Latencies().intervals(perDecade: 3).isEmpty)
+        let bars = HtmlReport.bars(latencies)
+        #expect(bars.reduce(0) { $0 + $1.count } == latencies.count)
+        #expect(bars.filter { $0.count > 0 }.map(\.count) == Array(1...9))
+        for (one, next) in zip(bars, bars.dropFirst()) { #expect(abs(one.upper / next.lower - 1) < 1e-9) }
+        #expect(HtmlReport.bars(Latencies()).isEmpty)
+    }
+
+    @Test func restoresAreShownBySizeWhereThereAreSeveral() throws {
+        let record = try RunSamples.usual()
+        let text = Self.text(record)
+        #expect(record.restoresBySize.classes.count == 3)
+        for title in ["read, restored", "restored, 4 KiB–64 KiB", "restored, 64 KiB–1 MiB", "restored, 1 MiB–16 MiB"] {
+            #expect(text.contains(">\(title)<"), "\(title)")
+        }
+        var one = try RunSamples.empty()
+        one.tally.record(.restore, nanoseconds: 1000, bytes: 9)
+        #expect(!Self.text(one).contains("restored, "))
+    }
+
+    @Test func virtualTimeSaysWhatItCannotTell() throws {
+        var record = try RunSamples.usual()
+        record.isVirtual = true
+        for index in record.timeline.points.indices { record.timeline.points[index].rss = nil }
+        let page = try Parsed(Self.text(record))
+        #expect(page.text.contains("not measured in virtual time"))
+        #expect(page.text.contains("durations are those of a cost model"))
+        #expect(!page.text.contains("the process (VmRSS)"))
+        #expect(!page.text.contains("Processor"))
+        #expect(page.text.contains("1 more cannot be told in virtual time"))
+    }
+
+    @Test func aRunThatWasInterruptedIsNotSaidToHold() throws {
+        var record = try RunSamples.usual()
+        record.isInterrupted = true
+        let text = Self.text(record)
+        #expect(text.contains("✗ Interrupted after 9\u{A0}steps"))
+        #expect(!text.contains("expectations hold"))
+    }
+
+    @Test func thousandsOfReliefsBecomeFewMarks() throws {
+        var record = try RunSamples.usual()
+        let steps = record.steps
+        record.steps = (0..<300).flatMap { _ in steps }
+        record.timeline.marks = (0..<3000).map { .init(at: .milliseconds(4 * $0), kind: .warning, text: "warning") }
+        let text = Self.text(record)
+        #expect(text.components(separatedBy: "class=\"relief\"").count < 20)
+        #expect(text.components(separatedBy: "class=\"glyph\"").count < 300)
+        #expect(text.contains("2,600 more"))
     }
 
     /// For the browser's tests, which need files: `PRESSUREKIT_PAGES=DIRECTORY`.

@@ -19,7 +19,7 @@ enum RunSamples {
     /// A page of a record.
     static func report(_ record: RunRecord) -> HtmlReport {
         let figures = Figures(record)
-        let outcomes = record.scenario.expectations.map { $0.evaluate(figures.values) }
+        let outcomes = record.scenario.expectations.map { $0.evaluate(figures) }
         return HtmlReport(record: record, figures: figures, outcomes: outcomes, machine: machine)
     }
 
@@ -43,7 +43,12 @@ enum RunSamples {
         record.verifiedAtEnd = 952
         record.verification = .seconds(1.1)
         record.tally = tally(&random)
-        for _ in 0..<900 { record.evictions.record(nanoseconds: spread(2.2e6, 0.5, &random)) }
+        for index in 0..<900 {
+            let size = index % 9 == 0 ? 4 << 20 : 100 << 10
+            let nanoseconds = spread(Double(size) * 8, 0.4, &random)
+            record.evictions.record(nanoseconds: nanoseconds)
+            record.evictionsBySize.record(nanoseconds: nanoseconds, byteCount: size)
+        }
         record.steps = steps
         record.residentAtStart = .mebibytes(40)
         record.residentPeak = .mebibytes(402)
@@ -194,7 +199,7 @@ enum RunSamples {
     private static let marks: [Timeline.Mark] = [
         .init(at: .seconds(2.95), kind: .warning, text: "warning"),
         .init(at: .seconds(3.26), kind: .relief, text: "84 MiB"),
-        .init(at: .seconds(5.1), kind: .warning, text: "critical warning"),
+        .init(at: .seconds(5.1), kind: .warning, text: "critical"),
         .init(at: .seconds(6.3), kind: .relief, text: "210 MiB"),
         .init(at: .seconds(9), kind: .background, text: "background"),
         .init(at: .seconds(9.8), kind: .relief, text: "180 MiB"),

@@ -118,11 +118,11 @@ import Testing
 
     @Test func everyDurationIsInOneBucket() {
         var latencies = Latencies()
-        #expect(latencies.buckets.isEmpty)
+        #expect(latencies.buckets().isEmpty)
         for nanoseconds: Int64 in [1, 10, 11, 1000, 1_000_000_000, 17_000_000_000] {
             latencies.record(nanoseconds: nanoseconds)
         }
-        let buckets = latencies.buckets
+        let buckets = latencies.buckets()
         #expect(buckets.reduce(0) { $0 + $1.count } == 6)
         #expect(buckets.first?.upTo == 1e-9 && buckets.first?.count == 1)
         #expect(buckets.last?.count == 1)
