@@ -6,7 +6,7 @@ import Testing
 
 /// Every time that decides or is reported comes from the clock that was injected, and work can be told to it.
 @Suite struct InjectedClockTests {
-    /// Stands still unless it is told of work: a nanosecond for each byte, and for each byte that was told twice, two.
+    /// Stands still unless it is told of work: a nanosecond for each byte.
     private final class ToldClock: MonotonicClock {
         private let state = Lock((time: Int64(1_000_000_000), told: [TimedWork: Int]()))
 
