@@ -103,9 +103,27 @@ extension Expectation {
         let allowed = "a comparison (\(operators)) with \(figure.unit.example); several joined by \"and\""
         let parts = (value.text ?? "").components(separatedBy: " and ")
         let lines = parts.compactMap { read($0.trimmingCharacters(in: .whitespaces), figure, Position(value)) }
-        if lines.count == parts.count { return lines }
-        diagnostics.report(value, allowed: allowed)
-        return []
+        guard lines.count == parts.count else {
+            diagnostics.report(value, allowed: allowed)
+            return []
+        }
+        guard canHold(lines, figure) else {
+            diagnostics.report(value, found: "\(value.inWords), which cannot be", allowed: figure.limits)
+            return []
+        }
+        return lines
+    }
+
+    /// Whether any value of the figure satisfies all of the lines.
+    private static func canHold(_ lines: [Expectation], _ figure: Figure) -> Bool {
+        let range = figure.range
+        let lows =
+            lines.filter { [.equal, .atLeast, .above].contains($0.comparison) }.map(\.bound) + [range.lowerBound]
+        let highs =
+            lines.filter { [.equal, .atMost, .below].contains($0.comparison) }.map(\.bound) + [range.upperBound]
+        guard let low = lows.max(), let high = highs.min(), low <= high else { return false }
+        // Where only one value is left, nothing may exclude it.
+        return low < high || lines.allSatisfy { $0.comparison.holds(low, $0.bound) }
     }
 
     private static func read(_ text: String, _ figure: Figure, _ position: Position) -> Expectation? {

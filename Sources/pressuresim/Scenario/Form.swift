@@ -56,8 +56,8 @@ struct Form<Value> {
     /// A list, every element of one form.
     static func list<Element>(of element: Form<Element>, _ noun: String, _ count: ClosedRange<Int>) -> Form
     where Value == [Element] {
-        let allowed =
-            "a list of \(count.lowerBound > 0 ? "\(count.lowerBound)" : "at most") to \(count.upperBound) \(noun)"
+        let least = count.lowerBound > 0 ? "\(count.lowerBound) to" : "at most"
+        let allowed = "a list of \(least) \(count.upperBound) \(noun)"
         return Form(
             "a list of \(noun)",
             schema: { book in

@@ -108,11 +108,11 @@ struct Step: Sendable {
         func steps() -> Form<[Step]> { .list(of: Step.form, "steps", 1...16) }
         return Form("a list of steps", schema: { steps().schema($0) }) { node, diagnostics in
             guard let steps = steps().read(node, diagnostics) else { return nil }
-            for step in steps {
-                guard let (found, allowed) = step.action.whyNotTogether else { continue }
-                diagnostics.report(at: step.position, found: "\(found) within together", allowed: allowed)
-                return nil
+            let refusals = steps.map { ($0.position, $0.action.whyNotTogether) }
+            for case let (position, why?) in refusals {
+                diagnostics.report(at: position, found: "\(why.found) within together", allowed: why.allowed)
             }
+            guard refusals.allSatisfy({ $0.1 == nil }) else { return nil }
             return steps
         }
     }

@@ -192,6 +192,9 @@ import Testing
             "shelf/kept-*"
         ),
         Slip("- access: {of: shelf/*}", "- access: {of: shelf/*, every: 2h}", at: "17:34", "\"2h\"", "up to 60min"),
+        Slip("lost: == 0", "lost: < 0", at: "20:9", "\"< 0\", which cannot be", "some value from 0 on"),
+        Slip("lost: == 0", "hits: '>= 5 and < 5'", at: "20:9", "which cannot be", "some value from 0 on"),
+        Slip("lost: == 0", "hit_rate: '>= 70'", at: "20:13", "which cannot be", "it is a share"),
     ]
 
     @Test(arguments: slips)
