@@ -4,7 +4,7 @@ SWIFT ?= swift
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo bench test check pages format docs
+.PHONY: help setup demo bench test check pages format docs man install uninstall
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -36,3 +36,20 @@ format: ## Bring the Swift files into the format that `make check` wants.
 
 docs: setup ## Build the documentation into docs-out/, without warnings.
 	@scripts/docs.sh
+
+man: setup ## Write the manual pages of pressuresim into .build/man/, and look whether man can read them.
+	$(SWIFT) build --configuration release --product pressuresim
+	@scripts/man.sh
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# For machines without a Swift toolchain: make install INSTALLFLAGS=--static-swift-stdlib
+INSTALLFLAGS ?=
+export PREFIX DESTDIR
+
+install: setup ## Install pressuresim, its manual and its completions below PREFIX (/usr/local).
+	$(SWIFT) build --configuration release --product pressuresim $(INSTALLFLAGS)
+	@scripts/install.sh install
+
+uninstall: ## Take away what `make install` has put there.
+	@scripts/install.sh uninstall

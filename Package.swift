@@ -114,7 +114,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PressuresimTests",
-            dependencies: ["pressuresim", "PressureKit"],
+            dependencies: ["pressuresim", "PressureKit", .product(name: "Yams", package: "Yams")],
             exclude: ["Fixtures"],  // read from where they are
             swiftSettings: settings
         ),

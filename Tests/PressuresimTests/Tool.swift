@@ -50,3 +50,24 @@ enum Tool {
         try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
     }
 }
+
+extension Tool {
+    /// Runs the tool with its standard output somewhere else.
+    static func run(_ arguments: [String], output: FileHandle) throws -> Outcome {
+        let process = Process()
+        let tool: URL = try #require(url, "pressuresim has not been built")
+        process.executableURL = tool
+        process.arguments = arguments
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus,
+            output: "",
+            errors: String(decoding: complaints, as: UTF8.self)
+        )
+    }
+}

@@ -108,8 +108,9 @@ package final class ChunkEncoder: @unchecked Sendable {
         case .trial:
             let (first, second) = unsafe CompressibilityProbe.trialSlices(of: plain)
             let limit = Int(Double(2 * CompressibilityProbe.sliceLength) * CompressibilityProbe.trialThreshold)
-            // `limit` is far below the chunk size that `output` holds.
-            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<limit])
+            // Not in `output`, where the frames of a batch lie already. `limit` is far below what `readBack` holds, which
+            // is only used once a batch has been written.
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: readBack.bytes[..<limit])
             return unsafe deflater.compress(first, second, into: room) != nil
         }
     }

@@ -22,13 +22,17 @@ final class Listener: Sendable {
 
     private let tools: Tools
     private let clock: any MonotonicClock
+    /// Whether a relief waits for its hooks however long they take: where the clock moves on with the relief, a hook that
+    /// is called meanwhile would seem to take that time.
+    private let waitsForEver: Bool
     private let relief = Lock(Relief())
 
     /// Starts the thread.
     ///
     /// - Throws: ``PressureError`` with `threadUnavailable`.
-    init(clock: any MonotonicClock) throws(PressureError) {
+    init(clock: any MonotonicClock, waitsForEver: Bool = false) throws(PressureError) {
         self.clock = clock
+        self.waitsForEver = waitsForEver
         tools = Tools(board: ListenerBoard(clock: clock))
         try tools.start(0)
     }
@@ -74,6 +78,7 @@ final class Listener: Sendable {
 
     /// Waits until all is told, or patience is at its end.
     func flush() {
+        guard !waitsForEver else { return tools.queue.wait { $0.count == 0 ? () : nil } }
         var last = clock.now()
         while true {
             let left = relief.withLock { $0.patience.left }

@@ -44,7 +44,9 @@ extension PressureController {
         if wasSeen { incoming.beginTransition(true, into: &coming) }
         var spilled: [CacheEntry] = []
         incoming.collectSpilled(into: &spilled)
-        let report = await RestoreReport(bringingBack: spilled)
+        let isSequential = context?.isSequential ?? false
+        let concurrency = isSequential ? 1 : RestoreReport.concurrency
+        let report = await RestoreReport(bringingBack: spilled, concurrency: concurrency)
         coming.end()
         leaving.end()
         return report

@@ -49,7 +49,7 @@ final class ManagerContext: Sendable {
         observer: ManagerObserver = ManagerObserver()
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
-        listener = try Listener(clock: clock)
+        listener = try Listener(clock: clock, waitsForEver: isSequential)
         // Where one thing is done at a time a reader waits until the relief has ended, however long that takes.
         admission = isSequential ? Admission(clock: clock, patience: .seconds(86_400)) : Admission(clock: clock)
         self.restoresAhead = restoresAhead

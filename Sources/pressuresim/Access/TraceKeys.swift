@@ -2,6 +2,9 @@ import Foundation
 
 /// A recorded series of keys, each replaced by the number of its first appearance.
 struct TraceKeys: Sendable {
+    /// The largest file that is read.
+    static let mostBytes = 64 << 20
+
     /// One number for each access: 0 for the first key, 1 for the next new one, and so on.
     let numbers: [Int]
     /// How many different keys there are.

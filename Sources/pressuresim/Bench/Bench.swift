@@ -8,6 +8,8 @@ struct Bench: Sendable {
     /// Where the library spills and the limits write.
     var directory: String
     var progress: Progress = .quiet
+    /// What is known so far, for whoever interrupts.
+    let board = BenchBoard()
 
     /// Blocks until all is measured.
     ///
@@ -22,9 +24,11 @@ struct Bench: Sendable {
         progress.begin("warming memory")
         BenchPages.warm(plan.warmBytes)
 
+        board.begin(machine)
         let log = ReliefLog()
         progress.begin("reads")
         var results = try ReadBench(plan: plan, directory: directory).run()
+        board.note(results)
         progress.begin("reliefs")
         results += try ReliefBench(
             plan: plan,
@@ -34,14 +38,34 @@ struct Bench: Sendable {
             cores: machine.cores,
             log: log
         ).run()
+        board.note(results)
         progress.begin("restores")
         results += try RestoreBench(plan: plan, directory: directory, data: data, deflater: deflater, log: log).run()
+        board.note(results)
         progress.begin("plans")
         results += try PlanBench(plan: plan, directory: directory).run()
+        board.note(results)
         progress.begin("scale")
         let scale = try ScaleBench(plan: plan, directory: directory, log: log).run()
         results += log.results
         return BenchRecord(machine: machine, results: results, scale: scale)
+    }
+}
+
+/// What a bench under way has found.
+final class BenchBoard: Sendable {
+    private let known = Lock<BenchRecord?>(nil)
+
+    /// `nil` until it is known on what machine it measures.
+    var soFar: BenchRecord? { known.withLock { $0 } }
+
+    func begin(_ machine: BenchMachine) {
+        known.withLock { $0 = BenchRecord(machine: machine, results: [], scale: []) }
+    }
+
+    /// All results so far.
+    func note(_ results: [BenchResult]) {
+        known.withLock { $0 = $0.map { BenchRecord(machine: $0.machine, results: results, scale: []) } }
     }
 }
 

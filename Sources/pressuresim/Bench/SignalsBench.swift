@@ -10,6 +10,8 @@ struct SignalsBench: Sendable {
     /// Where the library spills, and where the file is that is read until tasks stall.
     var directory: String
     var progress: Progress = .quiet
+    /// What is known so far, for whoever interrupts.
+    let board = Board()
     /// The tool itself.
     var tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
@@ -61,12 +63,21 @@ struct SignalsBench: Sendable {
     ///
     /// - Throws: ``EnvironmentRefusal`` where no cgroup can be made, ``BenchRefusal`` when the process in it failed.
     func run() throws -> SignalsBenchReport {
-        var latencies: [Kind: Latencies] = [:]
         for kind in Kind.allCases {
             progress.begin("\(kind.rawValue) latency")
-            latencies[kind] = try measure(kind)
+            let latencies = try measure(kind)
+            board.note(latencies, of: kind)
         }
-        return SignalsBenchReport(latencies: latencies)
+        return board.report
+    }
+
+    /// What a measurement under way has found.
+    final class Board: Sendable {
+        private let known = Lock<[Kind: Latencies]>([:])
+
+        func note(_ latencies: Latencies, of kind: Kind) { known.withLock { $0[kind] = latencies } }
+
+        var report: SignalsBenchReport { SignalsBenchReport(latencies: known.withLock { $0 }) }
     }
 
     private func measure(_ kind: Kind) throws -> Latencies {

@@ -97,17 +97,11 @@ final class LimitedGroup: Sendable {
         return try body()
     }
 
-    /// From now on ^C and termination remove all cgroups, with the processes in them, and then end the tool with the
-    /// status that shells give to that.
-    static func removeAllWhenInterrupted() {
-        let interruption = Interruption()
-        // Without a thread a cgroup may be left, which the next run removes.
-        try? WorkerThread.spawn("interruption") {
-            _ = interruption.wait(upTo: nil)
-            isInterrupted.store(true, ordering: .releasing)
-            for group in existing.withLock({ Array($0.values) }) { group.remove() }
-            exit(128 + SIGINT)
-        }
+    /// Removes all that exist, for good: whoever waits for the end of one goes on waiting, so that nothing is said about
+    /// what was killed. For a tool that is about to end.
+    static func removeAll() {
+        isInterrupted.store(true, ordering: .releasing)
+        for group in existing.withLock({ Array($0.values) }) { group.remove() }
     }
 
     /// The files that a process writes its number to, to get in.

@@ -7,20 +7,23 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure the library against the limits of this machine, in the same run on the same bytes.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             Each metric is printed with its limit (what the machine does without the library), their ratio, the goal and
             whether it is reached. A second table shows what an entry costs by how many there are.
 
               make bench
               pressuresim bench --corpus ~/Pictures --json bench.json
-              pressuresim bench --append history.jsonl --commit $(git rev-parse --short HEAD) --html bench.html
+              pressuresim bench --append history.jsonl --html bench.html
+              pressuresim bench --append history.jsonl --commit $(git describe)
 
             Use a release build on an idle machine; the load before the start is in the report. A full run takes some
             minutes and 2 GiB of memory, and writes up to 5 GB below the spill directory, gone when it ends.
 
             Exit status: 0 measured, whether goals are reached or missed: this is a measurement, not a test; 2 the input
-            is wrong; 3 the environment refused (the message says what to do).
+            is wrong; 3 the environment refused (the message says what to do). After ^C what was measured by then is printed.
             """
+        )
     )
 
     @Flag(help: "Less data and fewer repetitions: under a minute.")
@@ -39,18 +42,25 @@ struct BenchCommand: AsyncParsableCommand {
     )
     var corpus: String?
 
-    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
     var json: String?
 
     @Option(
         help: ArgumentHelp(
             "Write a page with charts, in one file; with --append, of all runs in that file.",
             valueName: "path"
-        )
+        ),
+        completion: .file(extensions: ["html"])
     )
     var html: String?
 
-    @Option(help: ArgumentHelp("Add this run to a file of runs, one line of JSON each.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Add this run to a file of runs, one line of JSON each.", valueName: "path"),
+        completion: .file(extensions: ["jsonl"])
+    )
     var append: String?
 
     @Option(help: ArgumentHelp("Say in that line what was measured.", valueName: "revision"))
@@ -74,11 +84,18 @@ struct BenchCommand: AsyncParsableCommand {
 
     func run() async throws {
         // Before minutes of measuring, not after them.
+        try CommandOutput.check(json, html, append)
         let runs = try kept()
         if signals { return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json) }
-        let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+        let progress = Progress.onTerminal()
         let plan: BenchPlan = tiny ? .tiny : quick ? .quick : .full
         let bench = Bench(plan: plan, corpus: corpus, directory: spillDirectory, progress: progress)
+        CutShort.reporting {
+            progress.stop()
+            guard let record = bench.board.soFar else { return }
+            if json != "-" { try? CommandOutput.print(BenchText(record: record, style: .output).text) }
+            if let json { try? CommandOutput.write(BenchJSON(record).data(), to: json) }
+        }
         progress.start { nil }
         let record: BenchRecord
         do {
@@ -90,9 +107,7 @@ struct BenchCommand: AsyncParsableCommand {
         } catch {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
-        if json != "-" {
-            print(BenchText(record: record, style: .detect(isTerminal: isatty(STDOUT_FILENO) == 1)).text)
-        }
+        if json != "-" { try CommandOutput.print(BenchText(record: record, style: .output).text) }
         try write(record, runs)
     }
 

@@ -1,25 +1,113 @@
 import ArgumentParser
 import Foundation
+import Glibc
 
 /// How every command writes its facts and ends when it cannot.
 enum CommandOutput {
+    /// Prints a text and a line end to standard output. That nobody reads any more is no failure: what follows is
+    /// quiet, as in `pressuresim run … | head`.
+    ///
+    /// - Throws: status 3 when it cannot be written for another reason, such as a full disk.
+    static func print(_ text: String) throws { try write(Data("\(text)\n".utf8), to: "-") }
+
     /// Writes the facts of a command to a file, or to standard output if the path is `-`.
+    ///
+    /// - Throws: status 3 when it cannot be written.
     static func write(_ data: Data, to path: String) throws {
         do {
             if path == "-" {
-                try FileHandle.standardOutput.write(contentsOf: data)
+                try FileDescriptorOutput.write(data, to: STDOUT_FILENO)
             } else {
                 try data.write(to: URL(fileURLWithPath: path))
             }
         } catch {
-            let reason = error.localizedDescription
-            throw fail("pressuresim: \(path) cannot be written: \(reason) Name another file.", .environmentRefused)
+            guard !error.isReaderGone else { return }
+            let name = path == "-" ? "standard output" : path
+            throw fail(
+                "pressuresim: \(name) cannot be written: \(error.reason). Name another file.",
+                .environmentRefused
+            )
         }
     }
 
-    /// Prints a message and gives the error that ends the tool with a status.
+    /// Makes sure that files can be written before the work begins whose facts they are for. Changes none, and leaves
+    /// none behind.
+    ///
+    /// - Throws: status 3 for the first that cannot.
+    static func check(_ paths: String?...) throws {
+        for case let path? in paths where path != "-" {
+            guard let reason = OutputProbe.refusal(path) else { continue }
+            throw fail("pressuresim: \(path) cannot be written: \(reason). Name another file.", .environmentRefused)
+        }
+    }
+
+    /// Says something on standard error and gives the error that ends the tool with a status.
     static func fail(_ message: String, _ status: ExitStatus) -> ExitCode {
-        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        complain(message)
         return status.exitCode
+    }
+
+    /// Says something on standard error. If nobody hears it, nothing can be done about that.
+    static func complain(_ message: String) {
+        try? FileDescriptorOutput.write(Data("\(message)\n".utf8), to: STDERR_FILENO)
+    }
+}
+
+/// Writing to what is open already.
+enum FileDescriptorOutput {
+    /// Writes all of it, however many calls that takes.
+    ///
+    /// - Throws: what the kernel says; `EPIPE` when nobody reads, as long as `SIGPIPE` is ignored.
+    static func write(_ data: Data, to descriptor: Int32) throws(Errno) {
+        var rest = data[...]
+        while !rest.isEmpty {
+            // The bytes are the data's own for the length of the call.
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw Errno(code: errno)
+            }
+        }
+    }
+
+    /// An error number.
+    struct Errno: Error, Hashable, CustomStringConvertible {
+        var code: Int32
+
+        var description: String {
+            // strerror gives a string with an end, which is copied at once.
+            unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+        }
+    }
+}
+
+/// Whether a file could be written, without writing it.
+enum OutputProbe {
+    /// Why not, in a few words; `nil` if it can.
+    static func refusal(_ path: String) -> String? {
+        var status = stat()
+        // Both strings outlive their calls.
+        let isThere = unsafe stat(path, &status) == 0
+        // Opening a pipe would wait for its reader.
+        guard !isThere || status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else {
+            return unsafe access(path, W_OK) == 0 ? nil : FileDescriptorOutput.Errno(code: errno).description
+        }
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (isThere ? 0 : O_EXCL), 0o666)
+        guard descriptor >= 0 else { return FileDescriptorOutput.Errno(code: errno).description }
+        close(descriptor)
+        if !isThere { _ = unsafe unlink(path) }
+        return nil
+    }
+}
+
+extension Error {
+    /// Whether it says that nobody reads what is written.
+    var isReaderGone: Bool { (self as? FileDescriptorOutput.Errno)?.code == EPIPE }
+
+    /// In a few words, without a full stop.
+    fileprivate var reason: String {
+        let text = (self as? FileDescriptorOutput.Errno)?.description ?? localizedDescription
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 }

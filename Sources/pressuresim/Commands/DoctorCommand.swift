@@ -7,7 +7,8 @@ struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Say which pressure signals work here, which limits bind, and what would fire now.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             Run it where the app runs: in its container, as its user, in its service. Each signal is opened and armed as an
             app's monitor would, so that what it says was tried and not guessed, and what is missing comes with what would
             provide it.
@@ -17,12 +18,17 @@ struct DoctorCommand: AsyncParsableCommand {
 
             Exit status: 0 at least one signal works; 2 the input is wrong; 3 none does, and an app would be blind here.
             """
+        )
     )
 
-    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
     var json: String?
 
     func run() async throws {
+        try CommandOutput.check(json)
         let diagnosis: Diagnosis
         do {
             // It waits, which cooperative threads must not.
@@ -31,7 +37,7 @@ struct DoctorCommand: AsyncParsableCommand {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         if json != "-" {
-            print(DiagnosisText(diagnosis: diagnosis, style: .detect(isTerminal: isatty(STDOUT_FILENO) == 1)).text)
+            try CommandOutput.print(DiagnosisText(diagnosis: diagnosis, style: .output).text)
         }
         if let json { try CommandOutput.write(CommandJSON.encode(DiagnosisJSON(diagnosis)), to: json) }
     }

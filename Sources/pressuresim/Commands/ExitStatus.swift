@@ -10,7 +10,6 @@ enum ExitStatus: Int32 {
     case wrongInput = 2
     /// The environment refused: no memory, no spill directory, no threads.
     case environmentRefused = 3
-
     /// Told to end by ^C or another signal before it was done: as shells count it, 128 and the number of SIGINT.
     case interrupted = 130
 

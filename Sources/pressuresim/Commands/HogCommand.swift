@@ -7,7 +7,8 @@ struct HogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hog",
         abstract: "Take memory at a stated rate up to a ceiling, hold it, and give it back.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             What a memory hog beside your app does to it. Every page is written, so that the kernel has to provide it. The
             hog ends by itself, and with ^C at any time.
 
@@ -20,6 +21,7 @@ struct HogCommand: AsyncParsableCommand {
             Exit status: 0 the ceiling was reached and held; 2 the input is wrong; 3 there is not enough memory (the
             message says how much there is), or it ran short before the ceiling was reached.
             """
+        )
     )
 
     @Option(
@@ -46,10 +48,14 @@ struct HogCommand: AsyncParsableCommand {
     @Flag(help: "Take it even if processes may be killed for it.")
     var force = false
 
-    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
     var json: String?
 
     func run() async throws {
+        try CommandOutput.check(json)
         if !force {
             do {
                 try HogGuard.check(ceiling: ceiling, rooms: MemoryRoom.current())
@@ -63,19 +69,31 @@ struct HogCommand: AsyncParsableCommand {
             content: compressible ? .compressible : .incompressible,
             isForced: force
         )
-        let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+        let progress = Progress.onTerminal()
+        let ledger = HogLedger()
+        CutShort.reporting {
+            progress.stop()
+            try? tell(HogReport(hog: hog, outcome: ledger.outcome, wasInterrupted: true))
+        }
         progress.begin("taking memory")
         progress.start { nil }
         let ceiling = ceiling.bytes
         let outcome = try await Blocking.run("hog") {
-            hog.run(tell: { progress.advance(to: $0.bytes, of: ceiling) })
+            hog.run(tell: { held in
+                ledger.note(held)
+                progress.advance(to: held.bytes, of: ceiling)
+            })
         }
         progress.stop()
         let report = HogReport(hog: hog, outcome: outcome)
-        if json != "-" { print(report.text) }
-        if let json { try CommandOutput.write(report.json(), to: json) }
+        try tell(report)
         if let room = outcome.stoppedBy {
             throw CommandOutput.fail("pressuresim: \(report.complaint(room))", .environmentRefused)
         }
+    }
+
+    private func tell(_ report: HogReport) throws {
+        if json != "-" { try CommandOutput.print(report.text) }
+        if let json { try CommandOutput.write(report.json(), to: json) }
     }
 }

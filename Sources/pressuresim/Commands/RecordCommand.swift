@@ -7,7 +7,8 @@ struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Write down what this machine's pressure signals say, for replay.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             Records what an app's monitor would see here: memory left, stalled time, cgroup events. It looks as often as an
             app's would, so a quiet hour takes a few hundred lines. ^C ends it.
 
@@ -16,6 +17,7 @@ struct RecordCommand: AsyncParsableCommand {
 
             Exit status: 0 recorded; 2 the input is wrong; 3 a signal or the file cannot be used (the message says why).
             """
+        )
     )
 
     @Argument(help: "Where to write; - is standard output. What is there is replaced.", completion: .file())
@@ -27,11 +29,16 @@ struct RecordCommand: AsyncParsableCommand {
     )
     var duration: Duration?
 
-    @Option(help: ArgumentHelp("Write what was recorded as JSON to this file.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write what was recorded as JSON to this file.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
     var json: String?
 
     func run() async throws {
-        let interruption = Interruption()
+        try CommandOutput.check(json)
+        let stop = StopSignal()
+        stop.takeOverSignals()
         let clock = SystemClock()
         let recorder: SignalRecorder
         do {
@@ -44,7 +51,7 @@ struct RecordCommand: AsyncParsableCommand {
             monitor = try PressureMonitor(
                 sources: ToolSources.open(),
                 clock: clock,
-                observe: { if !recorder.note($0) { interruption.end() } },
+                observe: { if !recorder.note($0) { stop.set() } },
                 deliver: { _ in }
             )
             try monitor.start()
@@ -52,9 +59,9 @@ struct RecordCommand: AsyncParsableCommand {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         let limit = duration
-        _ = try await Blocking.run("record") { interruption.wait(upTo: limit) }
+        try await Blocking.run("record") { stop.waitUntilSet(atMost: limit) }
         monitor.stop()
-        if let failure = recorder.failure {
+        if let failure = recorder.failure, !recorder.isReaderGone {
             let message = "pressuresim: \(file) cannot be written: \(failure) Name another file."
             throw CommandOutput.fail(message, .environmentRefused)
         }
@@ -62,7 +69,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     private func report(_ samples: Int) throws {
-        if file != "-" { print("\(Quantities.count(samples, "sample")) in \(file)") }
+        if file != "-" { try CommandOutput.print("\(Quantities.count(samples, "sample")) in \(file)") }
         guard let json else { return }
         try CommandOutput.write(CommandJSON.encode(RecordJSON(file: file, samples: samples)), to: json)
     }

@@ -7,7 +7,8 @@ struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Play recorded signals through the library's decisions, on their own clock.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             Says when the level would have changed and why, and when how much would have been asked for. It takes no longer
             than the computing does, and comes out the same each time, byte for byte.
 
@@ -18,17 +19,22 @@ struct ReplayCommand: ParsableCommand {
 
             Exit status: 0 played; 2 the file is no recording (the message names the line).
             """
+        )
     )
 
     @Argument(help: "The recording; - is standard input.", completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
     var json: String?
 
     func run() throws {
+        try CommandOutput.check(json)
         let replay = try Replay(read(), file: file)
-        if json != "-" { print(replay.text(.detect(isTerminal: isatty(STDOUT_FILENO) == 1))) }
+        if json != "-" { try CommandOutput.print(replay.text(.output)) }
         if let json { try CommandOutput.write(CommandJSON.encode(replay), to: json) }
     }
 

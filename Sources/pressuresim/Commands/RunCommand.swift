@@ -7,7 +7,8 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Play a scenario against the real library, on this machine's real memory.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             A scenario is a YAML file: controllers with their caches, a timeline of accesses and warnings, and what is
             expected of every figure. Scenarios/README.md documents the language; Scenarios/ has examples.
 
@@ -28,6 +29,7 @@ struct RunCommand: AsyncParsableCommand {
             Exit status: 0 all expectations hold; 1 one failed or a value was lost; 2 the input is wrong; 3 the
             environment refused (the message says what to do); 130 interrupted.
             """
+        )
     )
 
     @Argument(help: "The scenario, a YAML file.", completion: .file(extensions: ["yaml", "yml"]))
@@ -69,8 +71,10 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let scenario = try read()
+        let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
         if let life, let state { return try await play(scenario, life, state) }
+        try CommandOutput.check(json, html, log, csv)
+        if !isVirtual, CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
         let stop = StopSignal()
         stop.takeOverSignals()
         let record: RunRecord
@@ -81,7 +85,7 @@ struct RunCommand: AsyncParsableCommand {
                 isVirtual
                 ? Stage.virtual(seed: scenario.seed, stop: stop, events: events)
                 : Stage.real(seed: scenario.seed, stop: stop, events: events)
-            let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+            let progress = Progress.onTerminal()
             record = try await Simulation(scenario, file: file, progress: progress, stage: stage).run()
             guard !events.isBroken else {
                 throw EnvironmentRefusal(message: "Not all of the log could be written. Name another file.")
@@ -109,21 +113,10 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func read() throws -> Scenario {
-        do {
-            var scenario = try ScenarioFile.read(path: file)
-            if let seed { scenario.seed = seed }
-            if let spillDirectory { scenario.spill.directory = spillDirectory }
-            return scenario
-        } catch {
-            throw CommandOutput.fail(error.description, .wrongInput)
-        }
-    }
-
     private func report(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) throws {
         if ![json, log, csv].contains("-") {
-            let style = Style.detect(isTerminal: isatty(STDOUT_FILENO) == 1)
-            print(Account(record: record, figures: figures, outcomes: outcomes, style: style).text)
+            let account = Account(record: record, figures: figures, outcomes: outcomes, style: .output)
+            try CommandOutput.print(account.text)
         }
         if let csv { try CommandOutput.write(Data(TimelineCSV.text(record.timeline).utf8), to: csv) }
         if let json { try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json) }

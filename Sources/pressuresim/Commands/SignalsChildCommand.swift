@@ -37,10 +37,14 @@ struct SignalsChildCommand: AsyncParsableCommand {
 enum SignalsBenchRun {
     /// Measures and reports.
     static func run(quick: Bool, directory: String, json: String?) async throws {
-        LimitedGroup.removeAllWhenInterrupted()
-        let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+        let progress = Progress.onTerminal()
         var bench: SignalsBench = quick ? .quick(directory) : .full(directory)
         bench.progress = progress
+        CutShort.reporting { [bench] in
+            LimitedGroup.removeAll()
+            progress.stop()
+            try? tell(bench.board.report, json)
+        }
         progress.start { nil }
         let report: SignalsBenchReport
         do {
@@ -50,7 +54,11 @@ enum SignalsBenchRun {
         } catch {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
-        if json != "-" { print(report.text(.detect(isTerminal: isatty(STDOUT_FILENO) == 1))) }
+        try tell(report, json)
+    }
+
+    private static func tell(_ report: SignalsBenchReport, _ json: String?) throws {
+        if json != "-" { try CommandOutput.print(report.text(.output)) }
         if let json { try CommandOutput.write(CommandJSON.encode(report.json), to: json) }
     }
 }

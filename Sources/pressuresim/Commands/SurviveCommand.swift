@@ -7,7 +7,8 @@ struct SurviveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "survive",
         abstract: "Hold four times what a cgroup allows, without PressureKit and with it.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             A demonstration with the real OOM killer. A process in a cgroup of its own loads values until it holds several
             times its limit, while it reads back at random what it has loaded and compares every byte. Once it keeps
             them in a dictionary, and the kernel kills it; once in PressureKit's caches, and it finishes.
@@ -20,6 +21,7 @@ struct SurviveCommand: AsyncParsableCommand {
             Exit status: 0 it went that way; 1 it did not; 2 the input is wrong; 3 the environment refused (the message
             says what to do).
             """
+        )
     )
 
     @Option(
@@ -52,7 +54,10 @@ struct SurviveCommand: AsyncParsableCommand {
     @Flag(help: "Tell on standard error what the library does, as it does it.")
     var trace = false
 
-    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
+    )
     var json: String?
 
     /// This is the process in the cgroup.
@@ -84,6 +89,7 @@ struct SurviveCommand: AsyncParsableCommand {
                 let group = MemoryGroup(directory: group, version: version)
                 return try await SurvivalChild(plan: plan, mode: child, trace: trace).run(in: group)
             }
+            try CommandOutput.check(json)
             try await drive()
         } catch let error as EnvironmentRefusal {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
@@ -95,18 +101,32 @@ struct SurviveCommand: AsyncParsableCommand {
     }
 
     private func drive() async throws {
-        LimitedGroup.removeAllWhenInterrupted()
-        let progress = Progress(isTerminal: isatty(STDERR_FILENO) == 1)
+        let progress = Progress.onTerminal()
         let survival = Survival(plan: plan, progress: progress, trace: trace)
         let modes = SurvivalMode.allCases.filter { $0 == .with ? with || !without : without || !with }
+        let known = Lock<[Survival.Outcome]>([])
+        CutShort.reporting {
+            LimitedGroup.removeAll()
+            progress.stop()
+            let outcomes = known.withLock { $0 }
+            if !outcomes.isEmpty { _ = try? tell(outcomes) }
+        }
         progress.start { nil }
         defer { progress.stop() }
-        let outcomes = try await Blocking.run("survive") { try modes.map { try survival.run($0) } }
+        try await Blocking.run("survive") {
+            for mode in modes {
+                let outcome = try survival.run(mode)
+                known.withLock { $0.append(outcome) }
+            }
+        }
         progress.stop()
-        let style = json == "-" ? Style.plain : .detect(isTerminal: isatty(STDOUT_FILENO) == 1)
-        let report = SurvivalReport(plan: plan, outcomes: outcomes, style: style)
-        if json != "-" { print(report.text) }
+        guard try tell(known.withLock { $0 }).isAsExpected else { throw ExitStatus.expectationFailed.exitCode }
+    }
+
+    private func tell(_ outcomes: [Survival.Outcome]) throws -> SurvivalReport {
+        let report = SurvivalReport(plan: plan, outcomes: outcomes, style: json == "-" ? .plain : .output)
+        if json != "-" { try CommandOutput.print(report.text) }
         if let json { try CommandOutput.write(CommandJSON.encode(SurvivalJSON(report)), to: json) }
-        if !report.isAsExpected { throw ExitStatus.expectationFailed.exitCode }
+        return report
     }
 }

@@ -7,7 +7,8 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Show this machine's pressure signals live: levels, headroom, causes.",
-        discussion: """
+        discussion: Prose.flowing(
+            """
             What an app's monitor would see and decide here, redrawn five times a second on a terminal; in a pipe a line a
             second, and one for each decision. ^C ends it.
 
@@ -16,6 +17,7 @@ struct WatchCommand: AsyncParsableCommand {
 
             Exit status: 0 ended as asked; 2 the input is wrong; 3 no signal can be used (the message says why).
             """
+        )
     )
 
     @Option(
@@ -25,12 +27,15 @@ struct WatchCommand: AsyncParsableCommand {
     var duration: Duration?
 
     @Option(
-        help: ArgumentHelp("Write what was last seen as JSON to this file; - is standard output.", valueName: "path")
+        help: ArgumentHelp("Write what was last seen as JSON to this file; - is standard output.", valueName: "path"),
+        completion: .file(extensions: ["json"])
     )
     var json: String?
 
     func run() async throws {
-        let interruption = Interruption()
+        try CommandOutput.check(json)
+        let stop = StopSignal()
+        stop.takeOverSignals()
         let watcher: Watcher
         do {
             watcher = try Watcher(sources: ToolSources.open())
@@ -38,7 +43,7 @@ struct WatchCommand: AsyncParsableCommand {
         } catch {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
-        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let isTerminal = Terminal.canRedraw(STDOUT_FILENO)
         let screen = WatchScreen(isTerminal: isTerminal, isQuiet: json == "-")
         let limit = duration
         try await Blocking.run("watch") {
@@ -48,9 +53,10 @@ struct WatchCommand: AsyncParsableCommand {
             var left = limit
             while left.map({ $0 > .zero }) ?? true {
                 watcher.refresh()
-                if interruption.wait(upTo: left.map { min($0, interval) } ?? interval) { break }
+                stop.waitUntilSet(atMost: left.map { min($0, interval) } ?? interval)
+                if stop.isSet { break }
                 left = left.map { $0 - interval }
-                screen.show(watcher)
+                guard screen.show(watcher) else { break }
             }
         }
         watcher.end()

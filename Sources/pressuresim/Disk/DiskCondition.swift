@@ -15,8 +15,9 @@ struct DiskCondition: Hashable, Sendable {
     /// As fast as it goes, and whole.
     static let asItIs = DiskCondition()
 
-    /// The disk of virtual time: a solid-state disk behind SATA, 500 MB/s in either direction and 80 µs to the first byte.
-    static let imagined = DiskCondition(readRate: 500e6, writeRate: 500e6, latency: .microseconds(80))
+    /// The disk of virtual time: about what a general-purpose cloud volume gives at its price (AWS gp3: 125 MiB/s), with
+    /// 200 µs to the first byte.
+    static let imagined = DiskCondition(readRate: 125e6, writeRate: 125e6, latency: .microseconds(200))
 
     /// The same disk, no faster than so many bytes a second.
     func slowed(to rate: Double) -> DiskCondition {

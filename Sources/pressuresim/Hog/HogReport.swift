@@ -19,7 +19,11 @@ struct HogReport: Encodable {
     var content: String
     var reachedCeiling: Bool
 
-    init(hog: Hog, outcome: Hog.Outcome) {
+    /// Whether it was told to end before it had.
+    var interrupted: Bool
+
+    init(hog: Hog, outcome: Hog.Outcome, wasInterrupted: Bool = false) {
+        interrupted = wasInterrupted
         ceilingBytes = hog.pace.ceiling
         takenBytes = outcome.taken.bytes
         rate = hog.pace.rate
@@ -27,13 +31,13 @@ struct HogReport: Encodable {
         measuredRate = fillingSeconds > 0 ? Double(takenBytes) / fillingSeconds : 0
         heldSeconds = outcome.held.seconds
         content = hog.content.rawValue
-        reachedCeiling = outcome.stoppedBy == nil
+        reachedCeiling = outcome.stoppedBy == nil && (!wasInterrupted || takenBytes >= ceilingBytes)
     }
 
     /// One line.
     var text: String {
         """
-        took \(ByteCount.bytes(takenBytes)) in \(Quantities.duration(fillingSeconds)) \
+        \(interrupted ? "interrupted: " : "")took \(ByteCount.bytes(takenBytes)) in \(Quantities.duration(fillingSeconds)) \
         (\(Quantities.rate(measuredRate))), held it for \(Quantities.duration(heldSeconds)), gave it back
         """
     }

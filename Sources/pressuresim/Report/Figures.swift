@@ -27,6 +27,9 @@ struct Figures: Sendable {
         set(.restoredAhead, record.restoredAhead)
         set(.restoreFailures, record.restoreFailures.count)
         set(.stateRestored, record.stateRestored)
+        if tally.count > 0 {
+            values[.hitRate] = Double(tally.latencies[.hit]?.count ?? 0) / Double(tally.count)
+        }
         for outcome in AccessOutcome.allCases {
             let latencies = tally.latencies[outcome]
             let names = outcome.figures
@@ -49,6 +52,7 @@ struct Figures: Sendable {
         set(.spilled, reliefs.reduce(0) { $0 + $1.values(.spilled) })
         set(.reused, reliefs.reduce(0) { $0 + $1.values(.reused) })
         set(.skipped, reliefs.reduce(0) { $0 + $1.skipped.reduce(0) { $0 + $1.values } })
+        set(.spillFailures, reliefs.reduce(0) { $0 + $1.failures.count })
         values[.evictP50] = record.evictions.percentile(50)
         values[.evictP99] = record.evictions.percentile(99)
         values[.evictMax] = record.evictions.percentile(100)
@@ -83,6 +87,9 @@ struct Figures: Sendable {
         values[.rssPeak] = record.residentPeak.map { Double($0.bytes) }
         values[.rssEnd] = record.residentAtEnd.map { Double($0.bytes) }
         values[.filled] = Double(record.filled.bytes)
+        values[.hogged] = Double(record.hogged.bytes)
+        values[.cgroupPeak] = record.cgroupPeak.map { Double($0.bytes) }
+        values[.cgroupHits] = record.cgroupHits.map(Double.init)
         values[.duration] = record.duration.seconds
     }
 

@@ -33,6 +33,7 @@ struct JSONReport: Encodable {
         var durationSeconds: Double
         var outcome: String
         var relief: ReliefRecord?
+        var phase: String?
     }
 
     struct LossPart: Encodable {
@@ -83,7 +84,8 @@ struct JSONReport: Encodable {
                 atSeconds: step.start.seconds,
                 durationSeconds: step.duration.seconds,
                 outcome: step.outcome,
-                relief: step.relief
+                relief: step.relief,
+                phase: step.phase
             )
         }
         losses = record.tally.losses.map { LossPart(path: $0.path, reason: $0.reason) }

@@ -7,13 +7,19 @@ struct Style: Sendable {
     /// Never coloured.
     static let plain = Style(isColoured: false)
 
-    /// Coloured on a terminal that can, unless `NO_COLOR` is set to anything (https://no-color.org).
+    /// What suits standard output.
+    static var output: Style { detect(isTerminal: isatty(STDOUT_FILENO) == 1) }
+
+    /// Coloured on a terminal that can. `NO_COLOR` refuses it everywhere (https://no-color.org); `CLICOLOR_FORCE` asks
+    /// for it everywhere else, pipes included, and `CLICOLOR=0` refuses it too. An empty variable counts as none.
     static func detect(
         isTerminal: Bool,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> Style {
-        let refused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        return Style(isColoured: isTerminal && !refused && environment["TERM"] != "dumb")
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if value("NO_COLOR") != nil { return .plain }
+        if let force = value("CLICOLOR_FORCE"), force != "0" { return Style(isColoured: true) }
+        return Style(isColoured: isTerminal && value("CLICOLOR") != "0" && value("TERM") != "dumb")
     }
 
     func bold(_ text: String) -> String { wrap(text, "1") }
@@ -26,30 +32,18 @@ struct Style: Sendable {
     }
 }
 
-/// Columns of text.
-struct TextTable {
-    /// Where a column's text stands.
-    enum Alignment { case left, right }
-
-    private let alignments: [Alignment]
-    private var rows: [[String]] = []
-
-    init(_ alignments: [Alignment]) { self.alignments = alignments }
-
-    mutating func add(_ row: [String]) { rows.append(row) }
-
-    /// The rows as lines, columns two spaces apart, nothing behind the last.
-    var lines: [String] {
-        let widths = alignments.indices.map { column in
-            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
-        }
-        return rows.map { row in
-            let cells = row.enumerated().map { column, text in
-                let padding = String(repeating: " ", count: max(widths[column] - text.count, 0))
-                return alignments[column] == .left ? text + padding : padding + text
-            }
-            let line = cells.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
-        }
+/// What a descriptor leads to.
+enum Terminal {
+    /// Whether it is a terminal on which a line can be drawn again: a dumb one, such as an editor's, only goes on.
+    static func canRedraw(
+        _ descriptor: Int32,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> Bool {
+        isatty(descriptor) == 1 && environment["TERM"] != "dumb"
     }
+}
+
+extension Progress {
+    /// On standard error, if that is a terminal that can show it.
+    static func onTerminal() -> Progress { Progress(isTerminal: Terminal.canRedraw(STDERR_FILENO)) }
 }

@@ -27,7 +27,7 @@ struct Preflight {
     /// With a number of available bytes to hold it against.
     init(_ scenario: Scenario, available: ByteCount?, takesFills: Bool = true) {
         let values = ByteCount.bytes(scenario.largestByteCount)
-        let taken = takesFills ? values + scenario.timeline.largestFill : values
+        let taken = takesFills ? values + scenario.timeline.largestFill + scenario.timeline.hogged : values
         needed = max(taken, takesFills ? scenario.memory.largestThreshold : .zero) + MemoryFill.floor
         self.available = available
     }
@@ -52,6 +52,17 @@ extension MemorySpec {
 }
 
 extension [Step] {
+    /// What all hogs take, should they hold it at the same time.
+    fileprivate var hogged: ByteCount {
+        reduce(.zero) { sum, step in
+            switch step.action {
+            case .hog(let spec): sum + spec.size
+            case .together(let steps): sum + steps.hogged
+            default: sum
+            }
+        }
+    }
+
     /// The most that `fill` steps hold: each bounds what all of them hold together.
     fileprivate var largestFill: ByteCount {
         map { step -> ByteCount in

@@ -43,6 +43,7 @@ struct LifeRecord: Codable, Sendable {
         var startSeconds: Double
         var durationSeconds: Double
         var outcome: String
+        var phase: String?
     }
 
     var steps: [Step]
@@ -70,7 +71,8 @@ extension LifeRecord {
                 title: step.title,
                 startSeconds: step.start.seconds,
                 durationSeconds: step.duration.seconds,
-                outcome: step.outcome
+                outcome: step.outcome,
+                phase: step.phase
             )
         }
         durationSeconds = record.duration.seconds
@@ -101,6 +103,8 @@ extension RunRecord {
         var earlier: [StepRecord] = []
         var before = Timeline()
         var (offset, number) = (0.0, 0)
+        // A phase goes on in the next life.
+        var phase: String?
         for (index, life) in lives.enumerated() {
             earlier += life.steps.map { step in
                 StepRecord(
@@ -109,10 +113,12 @@ extension RunRecord {
                     start: .seconds(offset + step.startSeconds),
                     duration: .seconds(step.durationSeconds),
                     outcome: step.outcome,
-                    relief: nil
+                    relief: nil,
+                    phase: step.phase ?? phase
                 )
             }
             before.append(life.timeline, after: .seconds(offset), steps: number)
+            phase = earlier.last?.phase ?? phase
             number += life.steps.compactMap(\.number).max() ?? 0
             offset += life.durationSeconds
             number += 1
@@ -124,7 +130,8 @@ extension RunRecord {
                     start: .seconds(offset),
                     duration: .zero,
                     outcome: "\(Quantities.count(life.savedCaches, "cache")) saved, process \(index + 1) killed",
-                    relief: nil
+                    relief: nil,
+                    phase: phase
                 )
             )
             tally.losses += life.losses.map { .init(path: $0.key, reason: $0.value) }
@@ -134,6 +141,7 @@ extension RunRecord {
         for index in steps.indices {
             steps[index].start += .seconds(offset)
             steps[index].number = steps[index].number.map { $0 + number }
+            steps[index].phase = steps[index].phase ?? phase
         }
         steps = earlier + steps
         before.append(timeline, after: .seconds(offset), steps: number)

@@ -16,7 +16,7 @@ extension Player {
                 let index = sequence.next()
                 guard turn % spec.threads == thread else { continue }
                 caches[index].access(&tally)
-                guard goesOn(turn, of: count) else { break }
+                guard goesOn(turn, of: count, every: spec.every) else { break }
             }
             total.add(tally)
         }
@@ -31,7 +31,7 @@ extension Player {
         let count = spec.count ?? caches.count
         for turn in 0..<count {
             caches[sequence.next()].update(&tally)
-            guard goesOn(turn, of: count) else { break }
+            guard goesOn(turn, of: count, every: spec.every) else { break }
         }
         _ = finish(tally)
         return "\(Quantities.count(count, "change"))"
@@ -50,7 +50,7 @@ extension Player {
             for cache in shelves[next.path] ?? [] { cache.access(&tally) }
             for old in shown where old !== next { old.disappear() }
             shown = [next]
-            guard goesOn(turn, of: count) else { break }
+            guard goesOn(turn, of: count, every: spec.every) else { break }
         }
         return finish(tally)
     }

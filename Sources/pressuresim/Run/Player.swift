@@ -9,6 +9,7 @@ final class Player: Sendable {
     let stage: Stage
     let fill: MemoryFill
     let recorder: TimelineRecorder
+    let hogs: any Hogs
     let progress: Progress
     /// Caches by the path of their controller.
     let shelves: [String: [any SimulatedCache]]
@@ -29,6 +30,7 @@ final class Player: Sendable {
         self.stage = stage
         self.recorder = recorder
         fill = MemoryFill(of: stage.machine, pace: stage.pace)
+        hogs = stage.makeHogs()
         self.scenario = scenario
         self.world = world
         self.manager = manager
@@ -49,7 +51,10 @@ final class Player: Sendable {
     func play() throws {
         log.begin()
         recorder.start()
-        defer { recorder.stop() }
+        defer {
+            recorder.stop()
+            hogs.end()
+        }
         for (index, step) in scenario.timeline.enumerated() where !stage.stop.isSet {
             progress.begin("step \(index + 1) of \(scenario.timeline.count): \(step.title)")
             recorder.note(step: index + 1)
@@ -58,19 +63,22 @@ final class Player: Sendable {
             _ = giveTurn()
         }
         fill.release()
-        log.change { [elapsed = log.elapsed, points = recorder.points, isInterrupted = stage.stop.isSet] record in
+        log.change { [elapsed = log.elapsed, points = recorder.points, isInterrupted = stage.stop.isSet, hogs] record in
             record.duration = elapsed
             record.timeline.points = points
             record.isInterrupted = isInterrupted
+            record.hogged = hogs.peak
         }
     }
 
     /// Called between two pieces of a step's work: tells how far it is, and gives those side by side with it their turn.
     ///
+    /// - Parameter pause: how long to wait as well.
     /// - Returns: whether to go on; not when the run is to end.
-    func goesOn(_ turn: Int, of count: Int) -> Bool {
+    func goesOn(_ turn: Int, of count: Int, every pause: Duration = .zero) -> Bool {
         progress.advance(to: turn, of: count)
         recorder.noteEvent()
+        if pause > .zero { pace.sleep(pause) }
         return giveTurn()
     }
 
@@ -98,8 +106,15 @@ final class Player: Sendable {
         case .show(let glob): outcome = change(glob.value) { $0.appear() } + " shown"
         case .hide(let glob): outcome = change(glob.value) { $0.disappear() } + " hidden"
         case .fill(let spec): outcome = take(spec)
+        case .present(let path): outcome = present(path.value)
+        case .dismiss(let path): outcome = dismiss(path.value)
+        case .transition(let spec): outcome = transition(spec)
+        case .hog(let spec): outcome = try hog(spec)
+        case .disk(let spec): outcome = setDisk(spec)
+        case .phase(let name): outcome = enter(phase: name)
         case .release:
             fill.release()
+            hogs.end()
             outcome = "given back"
         case .awaitLevel(let spec): outcome = waitForLevel(spec)
         case .wait(let duration): pace.sleep(duration)
@@ -113,7 +128,8 @@ final class Player: Sendable {
                 start: start,
                 duration: log.elapsed - start,
                 outcome: outcome,
-                relief: nil
+                relief: nil,
+                phase: log.phase
             )
         )
     }
@@ -151,13 +167,7 @@ final class Player: Sendable {
     private func foreground() -> String {
         let manager = manager
         log.mark(.foreground, at: log.elapsed, "foreground")
-        let report = Blocking.wait { await manager.enterForeground() }
-        log.change { record in
-            record.restoredAhead += report.restored.count
-            record.restoredAheadBytes += report.bytes.bytes
-            record.restoreFailures += report.failures.map(\.description)
-        }
-        return "\(Quantities.count(report.restored.count, "value")) restored ahead (\(report.bytes))"
+        return note(Blocking.wait { await manager.enterForeground() })
     }
 
     /// Remembers the spill file's size if it never was larger.

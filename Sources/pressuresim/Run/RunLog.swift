@@ -23,6 +23,9 @@ final class RunLog: Sendable {
     /// What was recorded so far.
     var current: RunRecord { record.withLock { $0 } }
 
+    /// The phase that is played; `nil` before the first.
+    var phase: String? { record.withLock { $0.phase } }
+
     /// Sets the origin of all times.
     func begin() { start.withLock { $0 = clock.now() } }
 
@@ -81,7 +84,8 @@ final class RunLog: Sendable {
                 start: start,
                 duration: report.duration,
                 outcome: outcome,
-                relief: relief
+                relief: relief,
+                phase: phase
             )
         )
     }

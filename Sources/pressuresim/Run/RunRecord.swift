@@ -14,6 +14,8 @@ struct RunRecord: Sendable {
         var outcome: String
         /// What it freed, if it was about that.
         var relief: ReliefRecord?
+        /// The phase it belongs to; `nil` before the first.
+        var phase: String?
     }
 
     var scenario: Scenario
@@ -43,6 +45,13 @@ struct RunRecord: Sendable {
     var residentPeak: ByteCount?
     var spillFilePeak = ByteCount.zero
     var filled = ByteCount.zero
+    /// The most that hogs held.
+    var hogged = ByteCount.zero
+    /// The most that was used in the cgroup the run was limited by, and how often it met its limit.
+    var cgroupPeak: ByteCount?
+    var cgroupHits: Int?
+    /// The phase that is played; `nil` before the first.
+    var phase: String?
     /// Time from the first step to the end of the last; the final verification follows it.
     var duration = Duration.zero
     /// How many values the final verification compared.
@@ -74,6 +83,7 @@ extension Figure {
     /// What only a process on a real machine can tell: the resident memory of virtual time is a model's, and would agree
     /// with what the library claims because it is made of it.
     static let ofTheProcess: [Figure] = [
-        .returned, .returnedOverClaimed, .rssFall, .rssFallOverClaimed, .rssStart, .rssPeak, .rssEnd,
+        .returned, .returnedOverClaimed, .rssFall, .rssFallOverClaimed, .rssStart, .rssPeak, .rssEnd, .cgroupPeak,
+        .cgroupHits,
     ]
 }

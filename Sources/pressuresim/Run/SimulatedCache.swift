@@ -35,8 +35,10 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     }
 
     private let versions: Lock<Versions>
-    private let cache: LazyCache<Value>
+    private let cache: any ValueHolder<Value>
     private let recipe: ValueRecipe
+    /// Set until it was read for the first time.
+    private let isNew = ActiveFlag()
     let path: String
     let hasLoader: Bool
 
@@ -49,21 +51,18 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     ///
     /// - Parameter saved: the version that life left the value in; `nil` in the first one.
     /// - Throws: what making the value throws.
-    init(
+    convenience init(
         _ name: String,
         at controller: PressureController,
         recipe: ValueRecipe,
         loader: SimulatedLoader?,
         saved: ((_ path: String) -> Int)? = nil
     ) throws {
-        self.recipe = recipe
-        hasLoader = loader != nil
         let version = saved?("\(controller.path)/\(name)") ?? 0
         // Once, before the library sees any of it: what is right is the source's word, not the cache's.
         let value = try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: version) }
         let hash = value.read { XXHash64.hash($0) }
-        // Versions before that one are not looked at any more.
-        versions = Lock(Versions(hashes: Array(repeating: hash, count: version + 1), published: version))
+        let cache: LazyCache<Value>
         if let loader {
             cache = controller.cache(name) {
                 try loader.perform()
@@ -74,7 +73,28 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         } else {
             cache = controller.cache(name, initialValue: value)
         }
-        path = cache.path
+        self.init(cache, path: cache.path, recipe: recipe, hasLoader: loader != nil, version: version, hash: hash)
+    }
+
+    /// A value that is held already, or will be loaded.
+    ///
+    /// - Parameters:
+    ///   - version: how often it was changed in earlier lives.
+    ///   - hash: that of the version.
+    init(
+        _ holder: any ValueHolder<Value>,
+        path: String,
+        recipe: ValueRecipe,
+        hasLoader: Bool,
+        version: Int,
+        hash: UInt64
+    ) {
+        cache = holder
+        self.path = path
+        self.recipe = recipe
+        self.hasLoader = hasLoader
+        // Versions before that one are not looked at any more.
+        versions = Lock(Versions(hashes: Array(repeating: hash, count: version + 1), published: version))
     }
 
     func access(_ tally: inout AccessTally) {
@@ -87,6 +107,9 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
             try cache.withValue { value in
                 let elapsed = clock.now() - start
                 tally.record(outcome, nanoseconds: elapsed.nanoseconds, bytes: byteCount)
+                // Whoever waits beside the first reader waits for the same loading.
+                if outcome == .load, isNew.isSet { tally.firstLoading += elapsed.nanoseconds }
+                isNew.isSet = false
                 check(value, notOlderThan: oldest, &tally)
             }
         } catch {

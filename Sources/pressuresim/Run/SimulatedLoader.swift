@@ -29,7 +29,8 @@ final class SimulatedLoader: Sendable {
     /// Takes its time and fails as the scenario says. Blocking; any thread.
     func perform() throws(SimulatedLoaderFailure) {
         guard isActive.isSet else { return }
-        if spec.cost > .zero { pace.spend(spec.cost) }
+        let cost = random.withLock { spec.cost(&$0) }
+        if cost > .zero { pace.spend(cost) }
         if spec.failure > 0, random.withLock({ $0.unit() }) < spec.failure { throw SimulatedLoaderFailure() }
     }
 }

@@ -9,6 +9,8 @@ struct Simulation: Sendable {
     let stage: Stage
     /// Which part of a scenario with `relaunch` steps this is; `nil` for all of one without.
     var life: Life?
+    /// Whose order of eviction is played, and what it is asked; `nil` for the library's own.
+    var entrant: Entrant?
 
     init(_ scenario: Scenario, file: String, progress: Progress = .quiet, stage: Stage = .real()) {
         self.scenario = scenario
@@ -22,6 +24,7 @@ struct Simulation: Sendable {
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func run() async throws -> RunRecord {
         try Preflight(scenario, takesFills: !stage.pace.isVirtual).check()
+        if !stage.pace.isVirtual { try CgroupRun.check(scenario) }
         noteStart()
         let record: RunRecord
         if scenario.timeline.lives.count > 1 {
@@ -63,6 +66,7 @@ struct Simulation: Sendable {
         if let life { scenario.timeline = scenario.timeline.lives[life.number] }
         var part = Simulation(scenario, file: file, progress: progress, stage: stage)
         part.life = life
+        part.entrant = entrant
         return try await part.play()
     }
 
@@ -111,6 +115,7 @@ struct Simulation: Sendable {
             progress.advance(to: made, of: scenario.valueCount)
             if stage.stop.isSet { throw Interrupted() }
         }
+        entrant?.enter(world)
         if let life, life.number > 0 { restore(life, manager, log) }
         log.change { record in
             record.values = world.caches.count
@@ -148,6 +153,7 @@ struct Simulation: Sendable {
         log.change { record in
             record.verifiedAtEnd = tally.verified
             record.verification = stage.pace.clock.now() - start
+            if !stage.pace.isVirtual { CgroupRun.own?.witness(&record) }
         }
     }
 
@@ -165,10 +171,9 @@ struct Simulation: Sendable {
                 )
             },
             relieved: { report in
-                guard report.cause.origin.isUnasked else { return }
+                guard report.cause.isReal else { return }
                 let start = max(log.elapsed - report.duration, .zero)
-                let title = "\(report.cause.levelAfter) from \(report.cause.origin.rawValue)"
-                log.add(report, number: nil, title: title, at: start, rssFall: nil)
+                log.add(report, number: nil, title: report.cause.title, at: start, rssFall: nil)
             }
         )
     }
@@ -179,15 +184,12 @@ struct Simulation: Sendable {
         configuration.spillLimit = scenario.spill.limit
         configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
         configuration.compressesLater = scenario.spill.compressesLater
+        configuration.evictionOrder = scenario.policy ?? configuration.evictionOrder
         configuration.observer = observer(log)
         stage.configure(&configuration, for: scenario.memory)
+        entrant?.configure(&configuration)
         return configuration
     }
-}
-
-extension PressureCause.Origin {
-    /// Whether no step of the timeline asked for it: steps warn, and go to the background.
-    fileprivate var isUnasked: Bool { self != .simulated && self != .background && self != .request }
 }
 
 extension RunRecord {
@@ -208,24 +210,5 @@ extension MemorySpec.TakenSinceStart {
             )
         }
         return PressureThresholds(warning: band(warning), critical: band(critical))
-    }
-}
-
-extension Scenario {
-    /// How many values the scenario holds.
-    var valueCount: Int { controllers.reduce(0) { $0 + $1.valueCount } }
-
-    /// The most bytes it may hold in values.
-    var largestByteCount: Int { controllers.reduce(0) { $0 + $1.largestByteCount } }
-}
-
-extension ControllerSpec {
-    fileprivate var valueCount: Int {
-        count * (caches.reduce(0) { $0 + $1.count } + children.reduce(0) { $0 + $1.valueCount })
-    }
-
-    fileprivate var largestByteCount: Int {
-        let own = caches.reduce(0) { $0 + $1.count * $1.size.upperBound.bytes }
-        return count * (own + children.reduce(0) { $0 + $1.largestByteCount })
     }
 }

@@ -42,14 +42,20 @@ struct Stage: Sendable {
         )
     }
 
+    /// What `hog` steps start.
+    func makeHogs() -> any Hogs {
+        virtualMachine.map { VirtualHogs(on: $0, pace: pace) } ?? HogProcesses(stop: stop)
+    }
+
     /// Makes a manager's configuration one of this stage.
     func configure(_ configuration: inout PressureConfiguration, for memory: MemorySpec) {
         configuration.fileSystem = disk
-        configuration.sources = memory.isReal ? [.memoryInfo] : []
+        configuration.sources = memory.sources
         if case .realBelowStart(let taken) = memory, let available = machine.available, let total = machine.total {
             configuration.thresholds = taken.thresholds(available: available, total: total)
         }
         guard let virtualMachine else { return }
+        virtualMachine.limit = memory.cgroupLimit
         configuration.clock = pace.clock
         configuration.isSequential = true
         configuration.residentBytes = { [weak virtualMachine] in virtualMachine?.held.bytes ?? 0 }

@@ -13,8 +13,8 @@ final class VirtualMachine: Machine {
 
     private struct State {
         weak var manager: PressureManager?
-        /// What others hold.
-        var others = VirtualMachine.othersShare
+        /// Who else holds memory: in the process's own group if there is a limit, as its children do.
+        var holders: [@Sendable () -> ByteCount] = []
         /// A limit on the process and what it takes, as of a cgroup.
         var limit: ByteCount?
     }
@@ -25,10 +25,13 @@ final class VirtualMachine: Machine {
     /// Whose memory it is from now on.
     func house(_ manager: PressureManager) { state.withLock { $0.manager = manager } }
 
-    /// What other programs hold.
-    var others: ByteCount {
-        get { state.withLock { $0.others } }
-        set { state.withLock { $0.others = newValue } }
+    /// Counts what somebody else holds from now on, such as a child of the process.
+    func addHolder(_ held: @escaping @Sendable () -> ByteCount) { state.withLock { $0.holders.append(held) } }
+
+    /// What those hold.
+    private var heldByOthers: ByteCount {
+        let holders = state.withLock { $0.holders }
+        return holders.reduce(.zero) { $0 + $1() }
     }
 
     /// What the process may hold at most; `nil` for all there is.
@@ -49,9 +52,9 @@ final class VirtualMachine: Machine {
     var resident: ByteCount? { nil }
     var residentPeak: ByteCount? { nil }
 
-    var available: ByteCount? { max(.zero, Self.size - others - held) }
+    var available: ByteCount? { max(.zero, Self.size - Self.othersShare - heldByOthers - held) }
     var total: ByteCount? { Self.size }
-    var containerAvailable: ByteCount? { limit.map { max(.zero, $0 - held) } }
+    var containerAvailable: ByteCount? { limit.map { max(.zero, $0 - held - heldByOthers) } }
 
     func take(_ byteCount: Int) -> any TakenMemory { Taken(byteCount, of: self) }
 

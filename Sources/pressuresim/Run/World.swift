@@ -5,6 +5,8 @@ import PressureKit
 final class World: Sendable {
     let controllers: [PressureController]
     let caches: [any SimulatedCache]
+    /// What may be presented, by its path, with what presents it.
+    let sheets: [String: Sheet]
     /// Whether loaders cost and fail as the scenario says.
     let loadersAct: ActiveFlag
 
@@ -27,11 +29,20 @@ final class World: Sendable {
         try builder.add(scenario.controllers, to: root, progress: progress)
         controllers = builder.controllers
         caches = builder.caches
+        sheets = builder.sheets
         loadersAct = builder.loadersAct
     }
 
     /// The caches whose paths match, in the order of the scenario.
-    func caches(_ glob: PathGlob) -> [any SimulatedCache] { caches.filter { glob.matches($0.path) } }
+    func caches(_ glob: PathGlob) -> [any SimulatedCache] {
+        // The many values of a keyed cache follow each other and are matched, or not, by the path of it.
+        var last: (address: Substring, isMatch: Bool)?
+        return caches.filter { cache in
+            let address = cache.address
+            if last?.address != address { last = (address, glob.matches(String(address))) }
+            return last?.isMatch ?? false || (glob.hasKey && glob.matches(cache.path))
+        }
+    }
 
     /// The controllers whose paths match, in the order of the scenario.
     func controllers(_ glob: PathGlob) -> [PressureController] { controllers.filter { glob.matches($0.path) } }
@@ -47,6 +58,7 @@ private struct WorldBuilder {
     let loadersAct = ActiveFlag()
     var controllers: [PressureController] = []
     var caches: [any SimulatedCache] = []
+    var sheets: [String: World.Sheet] = [:]
     /// Tells the random streams of the caches apart.
     private var stream: UInt64 = 1 << 32
 
@@ -68,6 +80,7 @@ private struct WorldBuilder {
                 // Each controller of a scenario is as visible as it says itself.
                 controller.forwardsAppearance = false
                 try parent.addChild(controller)
+                for sheet in spec.presents { try add(sheet, presentedBy: controller, progress: progress) }
                 if spec.isVisible(index: index) { controller.appear() }
                 return controller
             }
@@ -77,35 +90,68 @@ private struct WorldBuilder {
         }
     }
 
+    /// Adds a controller that is in the tree while it is presented. It is now, so that its caches get their paths; its
+    /// presenter is hidden still, so nobody is told.
+    private mutating func add(
+        _ spec: ControllerSpec,
+        presentedBy presenter: PressureController,
+        progress: (Int) throws -> Void
+    ) throws {
+        let sheet = PressureController(spec.name.value)
+        sheet.forwardsAppearance = false
+        try presenter.present(sheet)
+        sheets[sheet.path] = World.Sheet(controller: sheet, presenter: presenter)
+        for nested in spec.presents { try add(nested, presentedBy: sheet, progress: progress) }
+        for cache in spec.caches { try add(cache, to: [sheet], progress: progress) }
+        try add(spec.children, to: sheet, progress: progress)
+        presenter.dismiss()
+    }
+
     /// Adds a cache to each of some controllers that are alike: their values are all different.
     private mutating func add(_ spec: CacheSpec, to nodes: [PressureController], progress: (Int) throws -> Void) throws
     {
         stream += 1
         let names = spec.names
-        let sizes = sizes(spec, count: nodes.count * names.count)
+        let keys = spec.keyed?.keys ?? 1
+        let sizes = sizes(spec, count: nodes.count * names.count * keys)
         let source = try source(spec.content, sizes: sizes)
         let loader = spec.loader.map {
             SimulatedLoader($0, seed: scenario.seed, stream: stream, isActive: loadersAct, pace: pace)
         }
-        for (nodeIndex, node) in nodes.enumerated() {
-            for (nameIndex, name) in names.enumerated() {
-                let index = nodeIndex * names.count + nameIndex
-                let recipe = ValueRecipe(
+        let places = nodes.flatMap { node in names.map { (node, $0) } }
+        for (number, (node, name)) in places.enumerated() {
+            let recipes = (number * keys..<(number + 1) * keys).map { index in
+                ValueRecipe(
                     source: source,
                     index: index,
                     byteCount: sizes[index],
                     seed: scenario.seed &+ stream,
                     pace: pace
                 )
-                let cache: any SimulatedCache =
-                    switch spec.storage {
-                    case .pages: try HeldCache<PageBuffer>(name, at: node, recipe: recipe, loader: loader, saved: saved)
-                    case .array: try HeldCache<[UInt8]>(name, at: node, recipe: recipe, loader: loader, saved: saved)
-                    }
-                caches.append(cache)
-                try progress(caches.count)
+            }
+            switch spec.storage {
+            case .pages: caches += try make(PageBuffer.self, spec.keyed, name, at: node, recipes, loader)
+            case .array: caches += try make([UInt8].self, spec.keyed, name, at: node, recipes, loader)
+            }
+            try progress(caches.count)
+        }
+    }
+
+    private func make<Value: HeldBytes>(
+        _ type: Value.Type,
+        _ keyed: KeyedSpec?,
+        _ name: String,
+        at node: PressureController,
+        _ recipes: [ValueRecipe],
+        _ loader: SimulatedLoader?
+    ) throws -> [any SimulatedCache] {
+        guard let keyed else {
+            return try recipes.map {
+                try HeldCache<Value>(name, at: node, recipe: $0, loader: loader, saved: saved)
             }
         }
+        return try KeyedCaches(spec: keyed, name: name, controller: node, loader: loader, saved: saved)
+            .make(type, recipes: recipes)
     }
 
     /// Log-uniform sizes: small values are more frequent than large ones, as they are in applications.

@@ -1,10 +1,12 @@
 import PressureKit
 
-/// A cache with one value, or `count` alike.
+/// A cache with one value, or with many by key; or `count` caches alike.
 struct CacheSpec: Sendable {
     var name: Marked<String>
     /// With more than one, they are named `name-1`, `name-2`, … with as many digits as the last one needs.
     var count: Int
+    /// How many values it has by key, and what it keeps to; a cache of one value when nil.
+    var keyed: KeyedSpec?
     /// Each value's size; within a range, every power of two is as likely as the next.
     var size: ClosedRange<ByteCount>
     var content: ContentSpec
@@ -18,20 +20,41 @@ struct CacheSpec: Sendable {
         case pages
         /// `[UInt8]`: the C library's heap.
         case array
+
+        static var form: Form<Storage> {
+            .word([
+                .init("pages", .pages, "PageBuffer: pages of their own, which go back to the system at once."),
+                .init("array", .array, "[UInt8], on the heap of the C library."),
+            ])
+        }
     }
 
     static var form: Form<CacheSpec> {
         .mapping("a cache") { section in
-            let name = section.required("name", Form<String>.name.marked)
-            let count = section.optional("count", .count(1...1_000_000)) ?? 1
-            let size = section.required("size", .sizes)
-            let content = section.required("content", ContentSpec.form)
-            let loader = section.required("loader", LoaderSpec.form)
-            let storage = section.optional("storage", .word(Storage.allCases.map { ($0.rawValue, $0) }))
+            let name = section.required("name", Form<String>.name.marked, "What it is called in paths; unique in it.")
+            let count = section.optional("count", .count(1...1_000_000), "So many alike, named NAME-1 and so on.")
+            let keyed = section.optional("keyed", KeyedSpec.form, "Many values by key, in one KeyedCache.")
+            let size = section.required("size", .sizes, "The size of each value, or a range such as 8KiB to 1MiB.")
+            let content = section.required("content", ContentSpec.form, "What the values consist of.")
+            let loader = section.required(
+                "loader",
+                LoaderSpec.form,
+                "How a value is made again; none for one that is set at the start and must never be lost."
+            )
+            let storage = section.optional("storage", Storage.form, "What holds the bytes. Default: pages.")
             guard let name, let size, let content, let loader else { return nil }
+            if let limit = keyed?.limit, limit < size.upperBound {
+                section.report(
+                    "keyed",
+                    found: "a limit of \(limit) for values of up to \(size.upperBound)",
+                    allowed: "a limit that holds at least one value"
+                )
+                return nil
+            }
             return CacheSpec(
                 name: name,
-                count: count,
+                count: count ?? 1,
+                keyed: keyed,
                 size: size,
                 content: content,
                 loader: loader.spec,
@@ -44,68 +67,21 @@ struct CacheSpec: Sendable {
     var names: [String] { Numbering.names(name.value, count: count) }
 }
 
-/// How a value that was dropped is made again.
-struct LoaderSpec: Hashable, Sendable {
-    /// How long a load takes on top of making the bytes: the loader sleeps, as if it waited for a disk or a network.
-    var cost: Duration
-    /// How often a load fails, 0 … 1.
-    var failure: Double
+/// Many values in one cache.
+struct KeyedSpec: Hashable, Sendable {
+    /// How many keys there are: 1, 2, …
+    var keys: Int
+    /// The bytes in memory that it keeps to without any pressure.
+    var limit: ByteCount?
+    /// The number of values in memory that it keeps to.
+    var countLimit: Int?
 
-    /// `loader: none`, or a loader. Spelled out always: whether a value can be made again decides its fate.
-    enum Choice: Sendable {
-        case none
-        case some(LoaderSpec)
-
-        var spec: LoaderSpec? {
-            if case .some(let spec) = self { spec } else { nil }
+    static var form: Form<KeyedSpec> {
+        .mapping("a keyed cache") { section in
+            let keys = section.required("keys", .count(1...1_000_000), "How many keys there are: [1], [2] and so on.")
+            let limit = section.optional("limit", .size, "The bytes it keeps in memory at most, without any pressure.")
+            let values = section.optional("count_limit", .count(1...1_000_000), "How many values it keeps at most.")
+            return keys.map { KeyedSpec(keys: $0, limit: limit, countLimit: values) }
         }
-    }
-
-    static var form: Form<Choice> {
-        .either(
-            scalar: .word([("none", .none)]),
-            mapping: .mapping("a loader") { section in
-                .some(
-                    LoaderSpec(
-                        cost: section.optional("cost", .duration) ?? .zero,
-                        failure: section.optional("failure", .share) ?? 0
-                    )
-                )
-            }
-        )
-    }
-}
-
-/// Where a value's bytes come from. Each can be made again at any time, which is how every access is verified.
-enum ContentSpec: Hashable, Sendable {
-    /// Real files, cut into values.
-    case files(FileSource)
-    /// Seeded bytes of which this share compresses away.
-    case synthetic(compressibility: Double)
-    /// Seeded words in natural frequencies.
-    case text
-
-    /// Where real files are looked for.
-    enum FileSource: Hashable, Sendable {
-        /// Files that every machine with a Swift toolchain has.
-        case defaultCorpus
-        /// A directory; a relative one starts at the scenario's file.
-        case directory(String)
-    }
-
-    static var form: Form<ContentSpec> {
-        let files = Form<FileSource>.scalar("default corpus, or a directory") { text in
-            text == "default corpus" ? .defaultCorpus : .directory(text)
-        }
-        let synthetic = Form<ContentSpec>.mapping("synthetic content") { section in
-            section.required("compressibility", .share).map(ContentSpec.synthetic)
-        }
-        return .kind(
-            "content",
-            words: [("text", .text)],
-            keyed: [
-                ("files", files.map(ContentSpec.files)), ("synthetic", synthetic),
-            ]
-        )
     }
 }

@@ -1,6 +1,6 @@
 import PressureKit
 
-/// A controller, or `count` alike, with caches and children.
+/// A controller, or `count` alike, with caches, children, and what it may present.
 struct ControllerSpec: Sendable {
     var name: Marked<String>
     /// With more than one, they are named `name-1`, `name-2`, … with as many digits as the last one needs.
@@ -8,6 +8,8 @@ struct ControllerSpec: Sendable {
     var visibility: Visibility
     var caches: [CacheSpec]
     var children: [ControllerSpec]
+    /// Controllers that cover this one from `present` to `dismiss`; not in the tree before and after.
+    var presents: [ControllerSpec]
 
     /// Which of the controllers have appeared when the timeline begins.
     enum Visibility: String, Sendable {
@@ -16,23 +18,47 @@ struct ControllerSpec: Sendable {
         /// Only the first of several.
         case first
 
-        static var form: Form<Visibility> { .word([("true", .all), ("false", .none), ("first", .first)]) }
+        static var form: Form<Visibility> {
+            .word([
+                .init("true", .all, "It has appeared when the timeline begins."),
+                .init("false", .none, "It is hidden until a step shows it."),
+                .init("first", .first, "Of several alike, only the first has appeared."),
+            ])
+        }
     }
 
     static var form: Form<ControllerSpec> {
         .mapping("a controller") { section in
-            let name = section.required("name", Form<String>.name.marked)
-            let count = section.optional("count", .count(1...100_000)) ?? 1
-            let visible = section.optional("visible", Visibility.form)
-            let caches = section.optional("caches", .list(of: CacheSpec.form, "caches"))
-            let children = section.optional("children", .list(of: ControllerSpec.form, "controllers"))
+            let name = section.required("name", Form<String>.name.marked, "What it is called in paths.")
+            let count = section.optional("count", .count(1...100_000), "So many alike, named NAME-1 and so on.")
+            let visible = section.optional("visible", Visibility.form, "Whether it is on the screen at the start.")
+            let caches = section.optional("caches", .list(of: CacheSpec.form, "caches", 0...1000), "What it holds.")
+            let children = section.optional(
+                "children",
+                .list(of: ControllerSpec.form, "controllers", 0...1000),
+                "The controllers below it."
+            )
+            let presents = section.optional(
+                "presents",
+                .list(of: ControllerSpec.form, "controllers", 0...100),
+                "Controllers that cover it from a present step to a dismiss step; in the tree only then."
+            )
+            if let presents, !presents.isEmpty, (count ?? 1) > 1 || presents.contains(where: { $0.count > 1 }) {
+                section.report(
+                    "presents",
+                    found: "several alike that present, or are presented",
+                    allowed: "presents with a count of 1 on both sides"
+                )
+                return nil
+            }
             guard let name else { return nil }
             return ControllerSpec(
                 name: name,
-                count: count,
+                count: count ?? 1,
                 visibility: visible ?? Visibility.none,
                 caches: caches ?? [],
-                children: children ?? []
+                children: children ?? [],
+                presents: presents ?? []
             )
         }
     }

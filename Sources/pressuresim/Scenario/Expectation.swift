@@ -67,13 +67,25 @@ struct Expectation: Hashable, Sendable {
 extension Expectation {
     /// The whole `expect` mapping: `figure: comparison`, several comparisons joined by `and`.
     static var listForm: Form<[Expectation]> {
-        Form("a mapping of figures to comparisons") { node, diagnostics in
+        Form("a mapping of figures to comparisons", schema: { $0.reference(to: "the expectations") { schema } }) {
+            node,
+            diagnostics in
             guard let mapping = node.mapping else {
                 diagnostics.report(node, allowed: "figures with comparisons, such as lost: == 0")
                 return nil
             }
             return mapping.flatMap { read(key: $0.key, value: $0.value, diagnostics) }
         }
+    }
+
+    private static var schema: OrderedJSON {
+        let properties = Figure.allCases.map { figure -> (key: String, value: OrderedJSON) in
+            // The ones that are longer go first: a reader takes the first that fits.
+            let one = "(\(Comparison.allCases.map(\.rawValue).joined(separator: "|"))) *\(figure.unit.expression)"
+            let help = "\(figure.meaning) (\(figure.unit.rawValue))"
+            return (figure.rawValue, OrderedJSON.pattern("\(one)( and \(one))*").described(help))
+        }
+        return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
     private static func read(key: Node, value: Node, _ diagnostics: Diagnostics) -> [Expectation] {

@@ -8,6 +8,7 @@ enum Figure: String, CaseIterable, Sendable {
 
     // Accesses.
     case accesses, hits, loads, restores
+    case hitRate = "hit_rate"
     case failedAccesses = "failed_accesses"
     case loaderFailures = "loader_failures"
     case hitP50 = "hit_p50"
@@ -28,6 +29,7 @@ enum Figure: String, CaseIterable, Sendable {
     case reliefs
     case realReliefs = "real_reliefs"
     case evicted, dropped, spilled, reused, skipped
+    case spillFailures = "spill_failures"
     case evictP50 = "evict_p50"
     case evictP99 = "evict_p99"
     case evictMax = "evict_max"
@@ -45,7 +47,9 @@ enum Figure: String, CaseIterable, Sendable {
     case rssStart = "rss_start"
     case rssPeak = "rss_peak"
     case rssEnd = "rss_end"
-    case filled
+    case filled, hogged
+    case cgroupPeak = "cgroup_peak"
+    case cgroupHits = "cgroup_hits"
     case duration
 
     /// What the number counts.
@@ -62,15 +66,16 @@ enum Figure: String, CaseIterable, Sendable {
         switch self {
         case .lost, .verified, .values, .accesses, .hits, .loads, .restores, .failedAccesses, .loaderFailures,
             .restoredAhead, .restoreFailures, .stateRestored, .reliefs, .realReliefs, .evicted, .dropped, .spilled,
-            .reused, .skipped:
+            .reused, .skipped, .spillFailures, .cgroupHits:
             .count
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
             .evictP50, .evictP99, .evictMax, .reliefMax, .duration:
             .seconds
-        case .claimed, .returned, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak, .rssEnd, .filled:
+        case .claimed, .returned, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak, .rssEnd, .filled,
+            .hogged, .cgroupPeak:
             .bytes
         case .restoreRate, .evictRate: .bytesPerSecond
-        case .returnedOverClaimed, .rssFallOverClaimed, .compressionRatio: .ratio
+        case .hitRate, .returnedOverClaimed, .rssFallOverClaimed, .compressionRatio: .ratio
         }
     }
 }
@@ -91,6 +96,17 @@ extension Figure.Unit {
 
     /// Nothing is nothing in every unit.
     private func zero(_ text: String) -> Double? { text == "0" ? 0 : nil }
+
+    /// A regular expression for such a number.
+    var expression: String {
+        switch self {
+        case .count: UnitFamily.number
+        case .ratio: "\(UnitFamily.number) *%?"
+        case .bytes: "(0|\(UnitFamily.bytes.expression))"
+        case .seconds: "(0|\(UnitFamily.time.expression))"
+        case .bytesPerSecond: "(0|\(UnitFamily.rate.expression))"
+        }
+    }
 
     /// How such a number is written, for messages.
     var example: String {

@@ -28,7 +28,7 @@ struct UnitFamily: Sendable {
     )
     /// Durations, in seconds.
     static let time = UnitFamily(
-        units: [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("min", 60)],
+        units: [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("min", 60), ("h", 3600)],
         example: "200ms"
     )
     /// Bytes a second; `MB` is 10^6 bytes, as disks and codecs are usually quoted.
@@ -50,8 +50,20 @@ struct UnitFamily: Sendable {
     func suggestion(_ text: String) -> String? {
         guard let quantity = Quantity(text), !quantity.unit.isEmpty else { return nil }
         let number = text.prefix { $0.isNumber || $0 == "." }
-        return Spelling.nearest(to: quantity.unit, among: units.map(\.name)).map { "\(number)\($0)" }
+        let begun = units.first { $0.name.hasPrefix(quantity.unit) }?.name
+        return (Spelling.nearest(to: quantity.unit, among: units.map(\.name)) ?? begun).map { "\(number)\($0)" }
     }
+}
+
+extension UnitFamily {
+    /// A number with one of the units, as a schema says it.
+    var schema: OrderedJSON { .pattern(expression) }
+
+    /// A regular expression for a number with one of the units.
+    var expression: String { "\(Self.number) *(\(units.map(\.name).joined(separator: "|")))" }
+
+    /// A regular expression for a number.
+    static let number = "[0-9._,]*[0-9][0-9._,]*"
 }
 
 extension Form where Value == Double {
@@ -59,7 +71,7 @@ extension Form where Value == Double {
     static func quantity(_ noun: String, _ family: UnitFamily, in range: ClosedRange<Double>, _ limits: String) -> Form
     {
         let allowed = "\(noun) with its unit (\(family.names)), such as \(family.example), \(limits)"
-        return Form(allowed) { node, diagnostics in
+        return Form(allowed, schema: { _ in family.schema }) { node, diagnostics in
             if let value = node.text.flatMap(family.value), range.contains(value) { return value }
             let suggestion = node.text.flatMap { family.value($0) == nil ? family.suggestion($0) : nil }
             diagnostics.report(node, allowed: allowed, suggestion: suggestion)
@@ -67,9 +79,15 @@ extension Form where Value == Double {
         }
     }
 
+    /// A rate that a disk, a hog or a fill may have.
+    static var rate: Form { quantity("a rate", .rate, in: 1024...10e9, "from 1KiB/s to 10GB/s") }
+
     /// A share between 0 and 1, or in percent.
     static var share: Form {
-        scalar("a share from 0 to 1, such as 0.25 or 25%") { text in
+        let schema: OrderedJSON = [
+            "type": ["number", "string"], "minimum": 0, "maximum": 1, "pattern": .text("^\(UnitFamily.number) *%$"),
+        ]
+        return scalar("a share from 0 to 1, such as 0.25 or 25%", schema: schema) { text in
             guard let quantity = Quantity(text) else { return nil }
             let value = quantity.unit == "%" ? quantity.number / 100 : quantity.number
             return (quantity.unit.isEmpty || quantity.unit == "%") && (0...1).contains(value) ? value : nil
@@ -78,8 +96,11 @@ extension Form where Value == Double {
 
     /// A plain number within a range.
     static func number(_ range: ClosedRange<Double>, such example: String) -> Form {
-        scalar("a number from \(range.lowerBound) to \(range.upperBound), such as \(example)") { text in
-            Double(text).flatMap { range.contains($0) ? $0 : nil }
+        let schema: OrderedJSON = [
+            "type": "number", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound),
+        ]
+        return scalar("a number from \(range.lowerBound) to \(range.upperBound), such as \(example)", schema: schema) {
+            Double($0).flatMap { range.contains($0) ? $0 : nil }
         }
     }
 }
@@ -95,15 +116,27 @@ extension Form where Value == ByteCount {
 extension Form where Value == Duration {
     /// A duration of at most an hour.
     static var duration: Form {
-        Form<Double>.quantity("a duration", .time, in: 0...3600, "up to 60min")
-            .map { .nanoseconds(Int64(($0 * 1e9).rounded())) }
+        Form<Double>.quantity("a duration", .time, in: 0...3600, "up to 60min").map(Duration.init(roundedSeconds:))
+    }
+
+    /// A duration of at most a day, for what virtual time passes over.
+    static var longDuration: Form {
+        Form<Double>.quantity("a duration", .time, in: 0...86_400, "up to 24h").map(Duration.init(roundedSeconds:))
     }
 }
 
+extension Duration {
+    fileprivate init(roundedSeconds seconds: Double) { self = .nanoseconds(Int64((seconds * 1e9).rounded())) }
+}
+
 extension Form where Value == Int {
-    /// A whole number within a range.
+    /// A whole number within a range; `1_000` is one as well.
     static func count(_ range: ClosedRange<Int>) -> Form {
-        scalar("a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+        let schema: OrderedJSON = [
+            "type": ["integer", "string"], "minimum": .whole(range.lowerBound), "maximum": .whole(range.upperBound),
+            "pattern": "^[0-9_]*[0-9][0-9_]*$",
+        ]
+        return scalar("a whole number from \(range.lowerBound) to \(range.upperBound)", schema: schema) { text in
             Int(text.filter { $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -111,20 +144,63 @@ extension Form where Value == Int {
 
 extension Form where Value == Bool {
     /// `true` or `false`. YAML 1.1's other words (yes, on, y) are refused: they surprise as often as they help.
-    static var flag: Form { word([("true", true), ("false", false)]) }
+    static func flag(_ whenTrue: String, _ whenFalse: String) -> Form {
+        word([Word("true", true, whenTrue), Word("false", false, whenFalse)])
+    }
 }
 
 extension Form where Value == String {
-    /// Any text that is not empty.
-    static func text(_ noun: String) -> Form { scalar(noun) { $0 } }
+    /// Any text that is not empty, of at most so many characters. A number is text, too.
+    static func text(_ noun: String, upTo most: Int = 4096) -> Form {
+        let allowed = "\(noun), at most \(most) characters"
+        let schema: OrderedJSON = [
+            "type": ["string", "number", "boolean"], "minLength": 1, "maxLength": .whole(most),
+        ]
+        return Form(noun, schema: { _ in schema }) { node, diagnostics in
+            guard let text = node.text else {
+                diagnostics.report(node, allowed: noun)
+                return nil
+            }
+            guard text.count <= most else {
+                diagnostics.report(node, found: "a text of \(text.count) characters", allowed: allowed)
+                return nil
+            }
+            return text
+        }
+    }
 
     /// A name of a controller or cache: a path component, so no slash, no wildcard, no space at the ends.
     static var name: Form {
-        let allowed = "a name of letters, digits, spaces and . _ - (no / * ? at all)"
-        return scalar(allowed) { text in
+        let allowed = "a name of letters, digits, spaces and . _ - (no / * ? at all), at most 100 characters"
+        let schema: OrderedJSON = [
+            "type": ["string", "number"], "minLength": 1, "maxLength": 100, "pattern": "^[^\\[\\]/*?(){}:;,|<>\"']+$",
+        ]
+        return scalar(allowed, schema: schema) { text in
             let fits = text.allSatisfy { $0.isLetter || $0.isNumber || " ._-".contains($0) }
             let trimmed = text.trimmingCharacters(in: .whitespaces) == text
-            return fits && trimmed && text != "." && text != ".." ? text : nil
+            return fits && trimmed && text.count <= 100 && text != "." && text != ".." ? text : nil
+        }
+    }
+}
+
+extension Form {
+    /// One quantity, or a range of them such as `64KiB to 1MiB`; in the base unit.
+    static func range(_ one: Form<Double>, _ family: UnitFamily, in bounds: ClosedRange<Double>, such example: String)
+        -> Form where Value == ClosedRange<Double>
+    {
+        let allowed = "\(one.allowed), or a range such as \(example)"
+        let schema = OrderedJSON.pattern("\(family.expression)( to \(family.expression))?")
+        return Form(allowed, schema: { _ in schema }) { node, diagnostics in
+            let ends = (node.text ?? "").components(separatedBy: " to ")
+            let values = ends.compactMap { family.value($0.trimmingCharacters(in: .whitespaces)) }
+            if values.count == ends.count, values.count <= 2, let low = values.first, let high = values.last,
+                low <= high, bounds.contains(low), bounds.contains(high)
+            {
+                return low...high
+            }
+            let suggestion = ends.count == 1 ? family.suggestion(ends[0]) : nil
+            diagnostics.report(node, allowed: allowed, suggestion: values.isEmpty ? suggestion : nil)
+            return nil
         }
     }
 }
@@ -132,22 +208,21 @@ extension Form where Value == String {
 extension Form where Value == ClosedRange<ByteCount> {
     /// One size, or a range of sizes `64KiB to 1MiB`.
     static var sizes: Form {
-        let one = Form<ByteCount>.size
-        let allowed = "\(one.allowed), or a range such as 64KiB to 1MiB"
-        return Form(allowed) { node, diagnostics in
-            let ends = (node.text ?? "").components(separatedBy: " to ")
-            let sizes = ends.compactMap { end in
-                UnitFamily.bytes.value(end.trimmingCharacters(in: .whitespaces)).map { ByteCount.bytes(Int($0)) }
-            }
-            let bounds = ByteCount.bytes(1)...ByteCount.gibibytes(64)
-            if sizes.count == ends.count, sizes.count <= 2, let low = sizes.first, let high = sizes.last,
-                low <= high, bounds.contains(low), bounds.contains(high)
-            {
-                return low...high
-            }
-            let suggestion = ends.count == 1 ? UnitFamily.bytes.suggestion(ends[0]) : nil
-            diagnostics.report(node, allowed: allowed, suggestion: sizes.isEmpty ? suggestion : nil)
-            return nil
+        let bounds = 1.0...68_719_476_736
+        let one = Form<Double>.quantity("a size", .bytes, in: bounds, "from 1B to 64GiB")
+        return Form<ClosedRange<Double>>.range(one, .bytes, in: bounds, such: "64KiB to 1MiB").map { range in
+            .bytes(Int(range.lowerBound.rounded()))...(.bytes(Int(range.upperBound.rounded())))
+        }
+    }
+}
+
+extension Form where Value == ClosedRange<Duration> {
+    /// One duration, or a range of durations `2ms to 10ms`.
+    static var durations: Form {
+        let bounds = 0.0...3600
+        let one = Form<Double>.quantity("a duration", .time, in: bounds, "up to 60min")
+        return Form<ClosedRange<Double>>.range(one, .time, in: bounds, such: "2ms to 10ms").map { range in
+            Duration(roundedSeconds: range.lowerBound)...Duration(roundedSeconds: range.upperBound)
         }
     }
 }

@@ -1,23 +1,30 @@
 import Yams
 
-/// What may stand in one place of a scenario file, and how it is read.
+/// What may stand in one place of a scenario file, how it is read, and how a schema describes it.
 ///
 /// A form that does not fit reports why to the diagnostics and returns nil; reading then goes on with the next place.
 /// Forms are small and compose: the whole language is forms within forms, each beside the type it reads.
 struct Form<Value> {
     /// What is allowed, as a message says it.
     let allowed: String
+    /// What is allowed, as JSON Schema says it: never less than what is read, and as near to it as that can say.
+    let schema: (SchemaBook) -> OrderedJSON
     /// Reads a node.
     let read: (Node, Diagnostics) -> Value?
 
-    init(_ allowed: String, read: @escaping (Node, Diagnostics) -> Value?) {
+    init(
+        _ allowed: String,
+        schema: @escaping (SchemaBook) -> OrderedJSON,
+        read: @escaping (Node, Diagnostics) -> Value?
+    ) {
         self.allowed = allowed
+        self.schema = schema
         self.read = read
     }
 
     /// A scalar that `parse` understands.
-    static func scalar(_ allowed: String, parse: @escaping (String) -> Value?) -> Form {
-        Form(allowed) { node, diagnostics in
+    static func scalar(_ allowed: String, schema: OrderedJSON, parse: @escaping (String) -> Value?) -> Form {
+        Form(allowed, schema: { _ in schema }) { node, diagnostics in
             if let text = node.text, let value = parse(text) { return value }
             diagnostics.report(node, allowed: allowed)
             return nil
@@ -26,42 +33,66 @@ struct Form<Value> {
 
     /// The same form for another type of value.
     func map<Other>(_ transform: @escaping (Value) -> Other) -> Form<Other> {
-        Form<Other>(allowed) { node, diagnostics in read(node, diagnostics).map(transform) }
+        Form<Other>(allowed, schema: schema) { node, diagnostics in read(node, diagnostics).map(transform) }
     }
 
-    /// The value together with where it stood, for what can only be checked once the whole file is read.
-    var marked: Form<Marked<Value>> {
-        Form<Marked<Value>>(allowed) { node, diagnostics in
-            read(node, diagnostics).map { Marked(value: $0, position: Position(node)) }
-        }
-    }
-
-    /// One of several words.
-    static func word(_ words: [(String, Value)]) -> Form {
-        let names = words.map(\.0)
-        let allowed = names.joined(separator: ", ")
-        return Form(allowed) { node, diagnostics in
-            if let text = node.text, let match = words.first(where: { $0.0 == text }) { return match.1 }
-            let suggestion = node.text.flatMap { Spelling.nearest(to: $0, among: names) }
-            diagnostics.report(node, allowed: allowed, suggestion: suggestion)
+    /// The same form, with a last look at what was read: `problem` says what is allowed instead of what it does not like.
+    func checked(_ problem: @escaping (Value) -> String?) -> Form {
+        Form(allowed, schema: schema) { node, diagnostics in
+            guard let value = read(node, diagnostics) else { return nil }
+            guard let allowed = problem(value) else { return value }
+            diagnostics.report(node, allowed: allowed)
             return nil
         }
     }
 
+    /// The value together with where it stood, for what can only be checked once the whole file is read.
+    var marked: Form<Marked<Value>> {
+        Form<Marked<Value>>(allowed, schema: schema) { node, diagnostics in
+            read(node, diagnostics).map { Marked(value: $0, position: Position(node)) }
+        }
+    }
+
     /// A list, every element of one form.
-    static func list<Element>(of element: Form<Element>, _ noun: String) -> Form where Value == [Element] {
-        Form("a list of \(noun)") { node, diagnostics in
+    static func list<Element>(of element: Form<Element>, _ noun: String, _ count: ClosedRange<Int>) -> Form
+    where Value == [Element] {
+        let allowed =
+            "a list of \(count.lowerBound > 0 ? "\(count.lowerBound)" : "at most") to \(count.upperBound) \(noun)"
+        return Form(
+            "a list of \(noun)",
+            schema: { book in
+                let items = element.schema(book)
+                return [
+                    "type": "array", "minItems": .whole(count.lowerBound), "maxItems": .whole(count.upperBound),
+                    "items": items,
+                ]
+            }
+        ) { node, diagnostics in
             guard let sequence = node.sequence else {
                 diagnostics.report(node, allowed: "a list of \(noun)")
+                return nil
+            }
+            guard count.contains(sequence.count) else {
+                diagnostics.report(node, found: "a list of \(sequence.count) \(noun)", allowed: allowed)
                 return nil
             }
             return sequence.compactMap { element.read($0, diagnostics) }
         }
     }
 
-    /// A mapping, read key by key. `read` asks the section for the keys it knows; every other key is reported.
+    /// A mapping, read key by key. `read` asks the section for the keys it knows, all of them in every case; every other
+    /// key is reported.
     static func mapping(_ noun: String, read: @escaping (Section) -> Value?) -> Form {
-        Form("a mapping for \(noun)") { node, diagnostics in
+        Form(
+            "a mapping for \(noun)",
+            schema: { book in
+                book.reference(to: noun) {
+                    let section = Section(noun: noun, describedIn: book)
+                    _ = read(section)
+                    return section.schema
+                }
+            }
+        ) { node, diagnostics in
             guard let section = Section(node, noun: noun, diagnostics: diagnostics) else { return nil }
             let value = read(section)
             section.reportUnknownKeys()
@@ -72,7 +103,7 @@ struct Form<Value> {
     /// A short form for a scalar, a long form for a mapping.
     static func either(scalar: Form, mapping: Form) -> Form {
         let allowed = "\(scalar.allowed), or \(mapping.allowed)"
-        return Form(allowed) { node, diagnostics in
+        return Form(allowed, schema: { ["oneOf": [scalar.schema($0), mapping.schema($0)]] }) { node, diagnostics in
             switch node {
             case .scalar where node.text != nil: return scalar.read(node, diagnostics)
             case .mapping: return mapping.read(node, diagnostics)
@@ -80,45 +111,6 @@ struct Form<Value> {
                 diagnostics.report(node, allowed: allowed)
                 return nil
             }
-        }
-    }
-
-    /// One of several kinds: either a bare word, or a mapping whose only key names the kind.
-    static func kind(_ noun: String, words: [(String, Value)], keyed: [(String, Form)]) -> Form {
-        let names = words.map(\.0) + keyed.map { "\($0.0): …" }
-        let allowed = names.joined(separator: ", ")
-        return Form(allowed) { node, diagnostics in
-            if let text = node.text {
-                if let match = words.first(where: { $0.0 == text }) { return match.1 }
-                let known = words.map(\.0) + keyed.map(\.0)
-                let suggestion = Spelling.nearest(to: text, among: known)
-                diagnostics.report(node, allowed: allowed, suggestion: suggestion)
-                return nil
-            }
-            guard let mapping = node.mapping, let pair = mapping.first else {
-                diagnostics.report(node, allowed: allowed)
-                return nil
-            }
-            guard mapping.count == 1 else {
-                let keys = mapping.compactMap { $0.key.text }.joined(separator: ", ")
-                diagnostics.report(
-                    node,
-                    found: "\(noun) with \(mapping.count) keys (\(keys))",
-                    allowed: "exactly one of \(allowed), with what belongs to it indented further"
-                )
-                return nil
-            }
-            if let form = keyed.first(where: { $0.0 == pair.key.text })?.1 {
-                return form.read(pair.value, diagnostics)
-            }
-            let suggestion = pair.key.text.flatMap { Spelling.nearest(to: $0, among: keyed.map(\.0)) }
-            diagnostics.report(
-                pair.key,
-                found: "unknown key \(pair.key.inWords)",
-                allowed: allowed,
-                suggestion: suggestion
-            )
-            return nil
         }
     }
 }

@@ -8,6 +8,8 @@ enum MemorySpec: Hashable, Sendable {
     case real
     /// `/proc/meminfo` as well, with thresholds counted from what was available when the scenario began.
     case realBelowStart(TakenSinceStart)
+    /// The scenario is played by a process in a cgroup with this limit, and whatever signals there are speak.
+    case cgroupLimit(ByteCount)
 
     /// Bytes gone from MemAvailable since the scenario began at which a level is entered and left.
     ///
@@ -23,8 +25,8 @@ enum MemorySpec: Hashable, Sendable {
 
             static func form(_ noun: String) -> Form<Band> {
                 .mapping(noun) { section in
-                    let enter = section.required("enter", .size)
-                    let leave = section.required("leave", .size)
+                    let enter = section.required("enter", .size, "Entered when so many bytes are gone.")
+                    let leave = section.required("leave", .size, "Left when no more than that is gone.")
                     guard let enter, let leave else { return nil }
                     guard leave < enter else {
                         section.report(
@@ -40,8 +42,8 @@ enum MemorySpec: Hashable, Sendable {
 
         static var form: Form<TakenSinceStart> {
             .mapping("taken_since_start") { section in
-                let warning = section.required("warning", Band.form("the warning band"))
-                let critical = section.required("critical", Band.form("the critical band"))
+                let warning = section.required("warning", Band.form("the warning band"), "When to warn.")
+                let critical = section.required("critical", Band.form("the critical band"), "When it is critical.")
                 guard let warning, let critical else { return nil }
                 guard warning.enter < critical.enter, warning.leave < critical.leave else {
                     section.report(
@@ -56,14 +58,48 @@ enum MemorySpec: Hashable, Sendable {
         }
     }
 
+    /// Below this a process does not get far enough to react to anything.
+    static let leastCgroupLimit = ByteCount.mebibytes(64)
+
     static var form: Form<MemorySpec> {
-        .kind(
+        let limit = Form<ByteCount>.size.checked { limit in
+            limit < leastCgroupLimit ? "a limit of at least \(leastCgroupLimit)" : nil
+        }
+        return .kind(
             "memory",
-            words: [("simulated", .simulated), ("real", .real)],
-            keyed: [("taken_since_start", TakenSinceStart.form.map(MemorySpec.realBelowStart))]
+            words: [
+                .init("simulated", .simulated, "Only the timeline warns."),
+                .init("real", .real, "/proc/meminfo warns too, at the library's thresholds."),
+            ],
+            keyed: [
+                .init(
+                    "taken_since_start",
+                    TakenSinceStart.form.map(MemorySpec.realBelowStart),
+                    "/proc/meminfo warns too, at so many bytes of MemAvailable gone since the start."
+                ),
+                .init(
+                    "cgroup_limit",
+                    limit.map(MemorySpec.cgroupLimit),
+                    "The scenario is played in a cgroup with this limit, where the OOM killer waits. Takes root."
+                ),
+            ]
         )
     }
 
-    /// Whether `/proc/meminfo` is watched.
+    /// Whether real memory is watched.
     var isReal: Bool { self != .simulated }
+
+    /// The limit of the cgroup to play in.
+    var cgroupLimit: ByteCount? {
+        if case .cgroupLimit(let limit) = self { limit } else { nil }
+    }
+
+    /// What the manager watches.
+    var sources: [PressureSource] {
+        switch self {
+        case .simulated: []
+        case .real, .realBelowStart: [.memoryInfo]
+        case .cgroupLimit: [.automatic]
+        }
+    }
 }

@@ -3,12 +3,24 @@ import Yams
 
 /// Reads scenario files: text to a checked ``Scenario``, or to everything that is wrong with it.
 enum ScenarioFile {
+    /// A scenario of ten thousand steps is not half as long.
+    static let mostBytes = 1 << 20
+    /// As many places as a file of that size has without aliases. With them a few lines can stand for any number.
+    static let mostNodes = 200_000
+
     /// Reads a file.
     ///
     /// - Throws: ``ScenarioError`` with all diagnostics.
     static func read(path: String) throws(ScenarioError) -> Scenario {
-        guard let data = FileManager.default.contents(atPath: path) else {
+        guard let data = contents(path) else {
             throw unreadable(path, "no file that can be read", "the path of a scenario file (see Scenarios/)")
+        }
+        guard data.count <= mostBytes else {
+            throw unreadable(
+                path,
+                "a file of more than \(mostBytes / 1024) KiB",
+                "a scenario; a trace is a file of its own"
+            )
         }
         guard let text = String(data: data, encoding: .utf8) else {
             throw unreadable(path, "bytes that are not UTF-8", "a YAML file in UTF-8")
@@ -19,15 +31,38 @@ enum ScenarioFile {
     /// Reads text; `file` is only for messages and for relative paths in it.
     static func parse(_ text: String, file: String) throws(ScenarioError) -> Scenario {
         let diagnostics = Diagnostics()
+        guard AliasBound.holds(text) else {
+            throw unreadable(file, "aliases that stand for too much", "fewer of them: a count makes many of one")
+        }
         guard let node = compose(text, diagnostics) else {
             throw ScenarioError(file: file, diagnostics: diagnostics.list)
         }
+        guard node.hasAtMost(mostNodes) else {
+            throw unreadable(file, "more than \(mostNodes) keys and values", "fewer, with aliases followed")
+        }
         let scenario = Scenario.form.read(node, diagnostics)
-        if let scenario { ScenarioCheck(scenario, file: file, diagnostics).run() }
+        if let scenario { ScenarioCheck.run(scenario, file: file, diagnostics) }
         guard let scenario, diagnostics.list.isEmpty else {
             throw ScenarioError(file: file, diagnostics: diagnostics.list)
         }
         return scenario
+    }
+
+    /// At most a little more than is allowed: what has no end, such as a device, is not read to it.
+    private static func contents(_ path: String) -> Data? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        var data = Data()
+        do {
+            while data.count <= mostBytes, let more = try file.read(upToCount: mostBytes + 1 - data.count),
+                !more.isEmpty
+            {
+                data += more
+            }
+        } catch {
+            // Such as a directory.
+            return nil
+        }
+        return data
     }
 
     private static func unreadable(_ path: String, _ found: String, _ allowed: String) -> ScenarioError {
@@ -80,5 +115,26 @@ enum ScenarioFile {
             index >= first.line - 1 && lines[index].dropFirst(indent.count).hasPrefix("\(key):")
         }
         return hits.count > 1 ? Position(line: hits[1] + 1, column: first.column) : first
+    }
+}
+
+extension Node {
+    /// Whether there are at most so many nodes, each alias counted as what it stands for. Takes no longer than that.
+    fileprivate func hasAtMost(_ limit: Int) -> Bool {
+        var left = limit
+        return count(&left)
+    }
+
+    private func count(_ left: inout Int) -> Bool {
+        left -= 1
+        guard left >= 0 else { return false }
+        switch self {
+        case .mapping(let mapping):
+            for (key, value) in mapping where !(key.count(&left) && value.count(&left)) { return false }
+        case .sequence(let sequence):
+            for element in sequence where !element.count(&left) { return false }
+        default: break
+        }
+        return true
     }
 }

@@ -1,6 +1,9 @@
 import Yams
 
-/// One mapping while it is being read: hands out the values of known keys and reports the unknown ones.
+/// One mapping: hands out the values of known keys while it is read, and reports the unknown ones; or takes down which
+/// keys there are, for the schema.
+///
+/// Both from the same calls, so every key is asked for in every case: a form that has failed with one reads on.
 final class Section {
     /// What the mapping describes, such as "a cache".
     let noun: String
@@ -8,6 +11,10 @@ final class Section {
     let diagnostics: Diagnostics
     private let pairs: [(key: Node, value: Node)]
     private var known: [String] = []
+    /// Where the schema is taken down; `nil` when something is read.
+    private let book: SchemaBook?
+    private var properties: [(key: String, value: OrderedJSON)] = []
+    private var requiredKeys: [OrderedJSON] = []
 
     /// Fails, and reports it, when the node is no mapping.
     init?(_ node: Node, noun: String, diagnostics: Diagnostics) {
@@ -19,21 +26,41 @@ final class Section {
         self.position = Position(node)
         self.diagnostics = diagnostics
         self.pairs = mapping.map { ($0.key, $0.value) }
+        self.book = nil
     }
 
+    /// One that reads nothing and takes down the schema.
+    init(noun: String, describedIn book: SchemaBook) {
+        self.noun = noun
+        self.position = .start
+        self.diagnostics = Diagnostics()
+        self.pairs = []
+        self.book = book
+    }
+
+    /// Whether the mapping has this key.
+    func has(_ key: String) -> Bool { node(key) != nil }
+
     /// The value of a key that may be left out; `nil` when it is absent or wrong.
-    func optional<Value>(_ key: String, _ form: Form<Value>) -> Value? {
+    ///
+    /// - Parameter help: a sentence about the key, for the schema.
+    func optional<Value>(_ key: String, _ form: Form<Value>, _ help: String) -> Value? {
         known.append(key)
+        if let book { properties.append((key, form.schema(book).described(help))) }
         guard let node = node(key) else { return nil }
         return form.read(node, diagnostics)
     }
 
     /// The value of a key that must be there; its absence is reported.
-    func required<Value>(_ key: String, _ form: Form<Value>) -> Value? {
-        guard node(key) == nil else { return optional(key, form) }
-        known.append(key)
-        diagnostics.report(at: position, found: "\(noun) without \"\(key)\"", allowed: "\(key): \(form.allowed)")
-        return nil
+    ///
+    /// - Parameter help: a sentence about the key, for the schema.
+    func required<Value>(_ key: String, _ form: Form<Value>, _ help: String) -> Value? {
+        if book != nil { requiredKeys.append(.text(key)) }
+        let value = optional(key, form, help)
+        if book == nil, !has(key) {
+            diagnostics.report(at: position, found: "\(noun) without \"\(key)\"", allowed: "\(key): \(form.allowed)")
+        }
+        return value
     }
 
     /// Reports something about the value of a key, or about the whole mapping when the key is absent.
@@ -56,6 +83,15 @@ final class Section {
                 suggestion: key.text.flatMap { Spelling.nearest(to: $0, among: known) }
             )
         }
+    }
+
+    /// What was taken down.
+    var schema: OrderedJSON {
+        var keywords: [(key: String, value: OrderedJSON)] = [
+            ("type", "object"), ("additionalProperties", false), ("properties", .object(properties)),
+        ]
+        if !requiredKeys.isEmpty { keywords.append(("required", .array(requiredKeys))) }
+        return .object(keywords)
     }
 
     private func node(_ key: String) -> Node? { pairs.first { $0.key.text == key }?.value }

@@ -13,6 +13,12 @@ extension Step {
         case .foreground: "foreground"
         case .show(let glob): "show \(glob.value)"
         case .hide(let glob): "hide \(glob.value)"
+        case .present(let path): "present \(path.value)"
+        case .dismiss(let path): "dismiss \(path.value)"
+        case .transition(let spec): "transition from \(spec.outgoing.value) to \(spec.incoming.value)"
+        case .hog(let spec): "hog of \(spec.size)"
+        case .disk(let spec): spec.title
+        case .phase(let name): "phase: \(name)"
         case .fill(let spec): "fill until \(spec.level), at most \(spec.atMost)"
         case .release: "release"
         case .awaitLevel(let spec): "await \(spec.level)"
@@ -34,7 +40,23 @@ extension PatternSpec {
         case .sequential: "in order"
         case .uniform: "uniformly"
         case .zipf(let alpha): "zipf \(alpha)"
+        case .scan(let length): "in scans of \(length)"
+        case .loop(let count): "in a loop over \(count)"
+        case .hotSet(let set):
+            "hot set of \(Quantities.percent(set.size))"
+                + (set.shiftEvery.map { ", shifting every \($0)" } ?? "")
         case .trace(let file): "by trace \(file)"
+        }
+    }
+}
+
+extension DiskSpec {
+    fileprivate var title: String {
+        switch self {
+        case .normal: "disk: normal"
+        case .full: "disk: full"
+        case .slow(let rate): "disk: \(Quantities.rate(rate))"
+        case .failing(let share): "disk: \(Quantities.percent(share)) of writes fail"
         }
     }
 }

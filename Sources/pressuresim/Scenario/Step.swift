@@ -21,13 +21,25 @@ struct Step: Sendable {
         case show(Marked<PathGlob>)
         /// Controllers disappear.
         case hide(Marked<PathGlob>)
+        /// A controller covers the one that lists it.
+        case present(Marked<String>)
+        /// The controller that was covered is seen again.
+        case dismiss(Marked<String>)
+        /// One child in place of another, which is hidden only when the new one is there.
+        case transition(TransitionSpec)
         /// Really takes memory, until a level is reached or the bound is.
         case fill(FillSpec)
-        /// Gives back what `fill` took.
+        /// Gives back what `fill` took, and ends what `hog` started.
         case release
+        /// A process of its own takes memory.
+        case hog(HogSpec)
+        /// How the disk behaves from now on.
+        case disk(DiskSpec)
         /// Waits until the level is this one, or lower.
         case awaitLevel(AwaitSpec)
         case wait(Duration)
+        /// What follows belongs to a part of this name.
+        case phase(String)
         /// Reads every value back and compares it byte for byte with its source.
         case verify
         /// Saves the state and kills the process with SIGKILL; the steps that follow are played by a new one, which
@@ -39,7 +51,7 @@ struct Step: Sendable {
 
     static var form: Form<Step> {
         let actions = action
-        return Form(actions.allowed) { node, diagnostics in
+        return Form(actions.allowed, schema: actions.schema) { node, diagnostics in
             actions.read(node, diagnostics).map { Step(position: Position(node), action: $0) }
         }
     }
@@ -47,104 +59,83 @@ struct Step: Sendable {
     private static var action: Form<Action> {
         let caches = Form<PathGlob>.glob("caches")
         let controllers = Form<PathGlob>.glob("controllers")
+        let controller = Form<Marked<String>>.controllerPath
         return .kind(
             "a step",
             words: [
-                ("background", .background), ("foreground", .foreground), ("verify", .verify), ("release", .release),
-                ("relaunch", .relaunch),
+                .init("background", .background, "The app goes idle: values are spilled ahead."),
+                .init("foreground", .foreground, "It comes back: what was visible is restored ahead."),
+                .init("verify", .verify, "Every value is compared byte for byte with its source."),
+                .init("release", .release, "What fill took is given back, and hogs are ended."),
+                .init("relaunch", .relaunch, "The state is saved, the process killed, and another one goes on."),
             ],
             keyed: [
-                ("access", AccessSpec.form("an access", of: caches, threads: true).map(Action.access)),
-                ("update", AccessSpec.form("an update", of: caches, threads: false).map(Action.update)),
-                ("browse", AccessSpec.form("a browse", of: controllers, threads: false).map(Action.browse)),
-                ("warning", WarningSpec.form.map(Action.warning)),
-                ("show", controllers.marked.map(Action.show)),
-                ("hide", controllers.marked.map(Action.hide)),
-                ("fill", FillSpec.form.map(Action.fill)),
-                ("await", AwaitSpec.form.map(Action.awaitLevel)),
-                ("wait", Form<Duration>.duration.map(Action.wait)),
-                ("together", together.map(Action.together)),
+                .init(
+                    "access",
+                    AccessSpec.form("an access", of: caches, threads: true).map(Action.access),
+                    "Reads values."
+                ),
+                .init(
+                    "update",
+                    AccessSpec.form("an update", of: caches, threads: false).map(Action.update),
+                    "Changes values that have no loader, in place."
+                ),
+                .init(
+                    "browse",
+                    AccessSpec.form("a browse", of: controllers, threads: false).map(Action.browse),
+                    "Shows one controller after the other and reads what it holds."
+                ),
+                .init("warning", WarningSpec.form.map(Action.warning), "A simulated warning."),
+                .init("show", controllers.marked.map(Action.show), "Controllers appear."),
+                .init("hide", controllers.marked.map(Action.hide), "Controllers disappear."),
+                .init("present", controller.map(Action.present), "A controller covers the one that lists it."),
+                .init("dismiss", controller.map(Action.dismiss), "What a controller had covered is seen again."),
+                .init("transition", TransitionSpec.form.map(Action.transition), "One child in place of another."),
+                .init("fill", FillSpec.form.map(Action.fill), "Really takes memory of this process."),
+                .init("hog", HogSpec.form.map(Action.hog), "Another process takes memory."),
+                .init("disk", DiskSpec.form.map(Action.disk), "How the disk behaves from now on."),
+                .init("await", AwaitSpec.form.map(Action.awaitLevel), "Waits until the level is that or lower."),
+                .init("wait", Form<Duration>.longDuration.map(Action.wait), "Waits."),
+                .init("phase", Form<String>.text("a name", upTo: 100).map(Action.phase), "A name for what follows."),
+                .init("together", together.map(Action.together), "Steps side by side."),
             ]
         )
     }
 
     /// A list of steps, itself without `together`.
     private static var together: Form<[Step]> {
-        Form("a list of steps") { node, diagnostics in
-            // Made only when met: the form of a step contains this one.
-            guard let steps = Form<[Step]>.list(of: Step.form, "steps").read(node, diagnostics) else { return nil }
+        // Made only when met: the form of a step contains this one.
+        func steps() -> Form<[Step]> { .list(of: Step.form, "steps", 1...16) }
+        return Form("a list of steps", schema: { steps().schema($0) }) { node, diagnostics in
+            guard let steps = steps().read(node, diagnostics) else { return nil }
             for step in steps {
-                switch step.action {
-                case .together:
-                    diagnostics.report(node, found: "together within together", allowed: "any other step")
-                    return nil
-                case .relaunch:
-                    diagnostics.report(node, found: "relaunch within together", allowed: "a relaunch of its own")
-                    return nil
-                default: break
-                }
+                guard let (found, allowed) = step.action.whyNotTogether else { continue }
+                diagnostics.report(at: step.position, found: "\(found) within together", allowed: allowed)
+                return nil
             }
             return steps
         }
     }
 }
 
-/// A simulated warning.
-struct WarningSpec: Hashable, Sendable {
-    var level: PressureLevel
-    /// The bytes wanted; as many as the level asks for when nil.
-    var freeing: ByteCount?
-
-    static var form: Form<WarningSpec> {
-        .either(
-            scalar: levelForm.map { WarningSpec(level: $0) },
-            mapping: .mapping("a warning") { section in
-                let level = section.required("level", levelForm)
-                let freeing = section.optional("freeing", .size)
-                return level.map { WarningSpec(level: $0, freeing: freeing) }
-            }
-        )
-    }
-
-    /// The levels one can be warned of.
-    static var levelForm: Form<PressureLevel> { .word([("warning", .warning), ("critical", .critical)]) }
-}
-
-/// How real memory is taken.
-struct FillSpec: Hashable, Sendable {
-    /// Stop when the manager has reached this level.
-    var level: PressureLevel
-    /// Never hold more than this in all, with what earlier fills hold.
-    var atMost: ByteCount
-    /// How fast, in bytes a second.
-    var rate: Double
-
-    static var form: Form<FillSpec> {
-        .mapping("a fill") { section in
-            let level = section.required("until", WarningSpec.levelForm)
-            let atMost = section.required("at_most", .size)
-            let rate = section.optional(
-                "rate",
-                .quantity("a rate", .rate, in: 1_048_576...10e9, "from 1MiB/s to 10GB/s")
-            )
-            guard let level, let atMost else { return nil }
-            return FillSpec(level: level, atMost: atMost, rate: rate ?? 200_000_000)
+extension Step.Action {
+    /// What keeps a step from being played beside others, and what is allowed in its place.
+    fileprivate var whyNotTogether: (found: String, allowed: String)? {
+        switch self {
+        case .together: ("together", "any other step")
+        case .relaunch: ("relaunch", "a relaunch of its own")
+        case .phase: ("phase", "a phase of its own, before")
+        default: nil
         }
     }
 }
 
-/// How long to wait for a level.
-struct AwaitSpec: Hashable, Sendable {
-    var level: PressureLevel
-    var within: Duration
-
-    static var form: Form<AwaitSpec> {
-        .mapping("an await") { section in
-            let levels = Form<PressureLevel>.word([("normal", .normal), ("warning", .warning)])
-            let level = section.required("level", levels)
-            let within = section.required("within", .duration)
-            guard let level, let within else { return nil }
-            return AwaitSpec(level: level, within: within)
-        }
+extension Form where Value == Marked<String> {
+    /// The path of one controller, without wildcards.
+    static var controllerPath: Form {
+        let schema = OrderedJSON.pattern("[^/*?][^*?]*")
+        return Form<String>.scalar("the path of one controller, such as \"news/settings\"", schema: schema) { text in
+            text.contains { "*?".contains($0) } || text.hasPrefix("/") || text.count > 1024 ? nil : text
+        }.marked
     }
 }

@@ -6,6 +6,7 @@ final class SignalRecorder: Sendable {
     private struct State {
         var writer: SignalRecording.Writer
         var failure: String?
+        var isReaderGone = false
         var samples = 0
     }
 
@@ -28,6 +29,9 @@ final class SignalRecorder: Sendable {
     /// Why nothing is written any more, if so.
     var failure: String? { state.withLock { $0.failure } }
 
+    /// Whether that is because nobody reads it any more, as in `pressuresim record - | head`.
+    var isReaderGone: Bool { state.withLock(\.isReaderGone) }
+
     /// Writes one observation. Called on the monitor's thread.
     ///
     /// - Returns: whether it could be written.
@@ -36,9 +40,10 @@ final class SignalRecorder: Sendable {
             guard state.failure == nil else { return false }
             let text = state.writer.lines(for: observation).map { $0 + "\n" }.joined()
             do {
-                try file.write(contentsOf: Data(text.utf8))
+                try FileDescriptorOutput.write(Data(text.utf8), to: file.fileDescriptor)
             } catch {
-                state.failure = error.localizedDescription
+                state.failure = "\(error)."
+                state.isReaderGone = error.isReaderGone
                 return false
             }
             if case .sample = observation { state.samples += 1 }

@@ -14,22 +14,22 @@ struct WatchScreen: Sendable {
     func end() { if isTerminal, !isQuiet { write("\u{1B}[?25h\u{1B}[?1049l") } }
 
     /// Shows what there is to see now.
-    func show(_ watcher: Watcher) {
-        guard !isQuiet else { return }
+    ///
+    /// - Returns: whether anybody can see it.
+    func show(_ watcher: Watcher) -> Bool {
+        guard !isQuiet else { return true }
         let frame = watcher.frame
         guard isTerminal else {
-            for entry in watcher.news() { write(entry.text + "\n") }
-            return write(frame.line + "\n")
+            return write((watcher.news().map(\.text) + [frame.line]).map { $0 + "\n" }.joined())
         }
         let (width, height) = Self.size
-        let lines = frame.lines(width: width, style: .detect(isTerminal: true)).prefix(height - 1)
+        let lines = frame.lines(width: width, style: .output).prefix(height - 1)
         // Each line clears what was left of the one before; then everything below goes.
-        write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J")
+        return write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J")
     }
 
-    private func write(_ text: String) {
-        // Nobody reads any more: the next signal ends the tool.
-        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    @discardableResult private func write(_ text: String) -> Bool {
+        (try? FileDescriptorOutput.write(Data(text.utf8), to: STDOUT_FILENO)) != nil
     }
 
     /// Columns and rows; of a terminal that does not say, the usual ones.

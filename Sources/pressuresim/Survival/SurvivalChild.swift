@@ -110,8 +110,12 @@ struct SurvivalChild: Sendable {
 
     private static func tell(_ news: SurvivalNews) {
         guard let line = try? JSONEncoder().encode(news) else { return }
-        // Nobody listens any more: then nobody wants to know either.
-        try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
+        do {
+            try FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
+        } catch {
+            // Nobody listens any more: then nobody wants to know either.
+            exit(ExitStatus.environmentRefused.rawValue)
+        }
     }
 }
 

@@ -54,6 +54,20 @@ import Testing
         }
     }
 
+    /// The longest values that share a batch are the shortest that are given a trial, which must not touch the frames
+    /// that lie in the batch already.
+    @Test(arguments: CompressionChoice.allCases)
+    func aTrialLeavesTheBatchAlone(_ choice: CompressionChoice) throws {
+        let fixture = try SpillFixture(InMemoryFileSystem(), frames: 600)
+        let length = CompressibilityProbe.minimumTrialLength
+        let values = (0..<60).map { Content.allCases[$0 % Content.allCases.count].bytes(length, seed: UInt64($0)) }
+        let records = try Self.write(values, to: fixture, choice)
+        for index in values.indices {
+            let found = try fixture.read(records[index])
+            #expect(found == values[index], "value \(index)")
+        }
+    }
+
     @Test func aBatchIsOneWriteAndOneRead() throws {
         let faulty = FaultyFileSystem()
         let fixture = try SpillFixture(faulty, frames: 600)

@@ -43,13 +43,50 @@ import Testing
 
     @Test func sequentialGoesRound() { #expect(take(7, .sequential, of: 3) == [0, 1, 2, 0, 1, 2, 0]) }
 
-    @Test(arguments: [PatternSpec.uniform, .zipf(alpha: 1)])
+    @Test(arguments: [
+        PatternSpec.uniform, .zipf(alpha: 1), .scan(length: 3), .hotSet(.init(size: 0.5, share: 0.9, shiftEvery: 7)),
+    ])
     func theSeedDecides(pattern: PatternSpec) {
         let first = take(100, pattern, of: 50)
         #expect(take(100, pattern, of: 50) == first)
         #expect(take(100, pattern, of: 50, seed: 2) != first)
         #expect(take(100, pattern, of: 50, stream: 1) != first)
         #expect(first.allSatisfy { (0..<50).contains($0) })
+    }
+
+    @Test func aLoopGoesRoundItsPart() {
+        #expect(take(7, .loop(over: 3), of: 10) == [0, 1, 2, 0, 1, 2, 0])
+        #expect(take(5, .loop(over: 100), of: 2) == [0, 1, 0, 1, 0])
+    }
+
+    @Test func scansAreRunsOfNeighboursFromPlacesTakenAtRandom() {
+        let indices = take(1000, .scan(length: 10), of: 500)
+        let runs = stride(from: 0, to: 1000, by: 10).map { Array(indices[$0..<($0 + 10)]) }
+        for run in runs {
+            #expect(run == (0..<10).map { (run[0] + $0) % 500 })
+        }
+        #expect(Set(runs.map { $0[0] }).count > 50)
+        // Longer than there are things: once round, and on from elsewhere.
+        #expect(take(6, .scan(length: 9), of: 3).allSatisfy { (0..<3).contains($0) })
+    }
+
+    @Test func aHotSetGetsItsShareAndMovesOn() {
+        let set = PatternSpec.HotSet(size: 0.1, share: 0.9, shiftEvery: 10_000)
+        let indices = take(30_000, .hotSet(set), of: 100)
+        for part in 0..<3 {
+            let hot = indices[(part * 10_000)..<((part + 1) * 10_000)].count { ($0 / 10) % 10 == part }
+            // Five standard deviations of 10,000 trials at 0.9 are 150.
+            #expect(abs(hot - 9000) < 150, "part \(part)")
+        }
+    }
+
+    @Test(arguments: [
+        PatternSpec.HotSet(size: 0, share: 1), .init(size: 1, share: 0.5), .init(size: 0.5, share: 0, shiftEvery: 1),
+    ])
+    func aHotSetOfAnySizeStaysWithinWhatThereIs(set: PatternSpec.HotSet) {
+        for population in [1, 2, 7] {
+            #expect(take(200, .hotSet(set), of: population).allSatisfy { (0..<population).contains($0) })
+        }
     }
 
     @Test func uniformReachesAllAlike() {

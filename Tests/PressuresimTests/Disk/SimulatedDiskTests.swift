@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func slowIsNeverFasterThanUsual() {
-        #expect(DiskCondition.imagined.slowed(to: 1e9).readRate == 500e6)
+        #expect(DiskCondition.imagined.slowed(to: 1e9).readRate == 125e6)
         #expect(DiskCondition.imagined.slowed(to: 1e6).writeRate == 1e6)
         #expect(DiskCondition.asItIs.slowed(to: 1e6).readRate == 1e6)
     }

@@ -61,7 +61,7 @@ import Testing
             "loader: none, or a mapping for a loader"
         ),
         Slip("loader: none", "loader: non", at: "11:17", "\"non\"", "none", "none"),
-        Slip("cost: 1ms", "cost: 1", at: "15:24", "\"1\"", "a duration with its unit (ns, us, µs, ms, s, min)"),
+        Slip("cost: 1ms", "cost: 1", at: "15:24", "\"1\"", "a duration with its unit (ns, us, µs, ms, s, min, h)"),
         Slip("cost: 1ms", "cost: 1MS", at: "15:24", "\"1MS\"", "a duration with its unit", "1ms"),
         Slip("name: kept", "name: a/b", at: "7:15", "\"a/b\"", "a name of letters, digits"),
         Slip("name: made", "name: kept-2", at: "12:15", "a second cache \"kept-2\"", "names unique in it"),
@@ -133,6 +133,65 @@ import Testing
             "a critical band that does not lie beyond",
             "more bytes gone"
         ),
+        Slip(
+            "size: 64KiB",
+            "size: 64KiB\n        keyed: {keys: 5, limit: 32KiB}",
+            at: "10:16",
+            "a limit of 32.0 KiB for values of up to 64.0 KiB",
+            "holds at least one value"
+        ),
+        Slip("cost: 1ms", "cost: 2ms to 1ms", at: "15:24", "\"2ms to 1ms\"", "a range such as 2ms to 10ms"),
+        Slip("compressibility", "compresibility", at: "10:31", "unknown key", "entropy: …", "compressibility"),
+        Slip("warning: critical", "disk: ful", at: "18:11", "\"ful\"", "normal, full, slow: …, failing: …", "full"),
+        Slip("warning: critical", "disk: {slow: 10MB}", at: "18:18", "\"10MB\"", "a rate with its unit", "10MB/s"),
+        Slip("warning: critical", "hog: {rate: 5MB/s}", at: "18:10", "a hog without \"size\"", "size: a size"),
+        Slip(
+            "warning: critical",
+            "present: shelf",
+            at: "18:14",
+            "\"shelf\", which matches no controller that is listed in presents",
+            "nothing"
+        ),
+        Slip(
+            "warning: critical",
+            "transition: {from: shelf, to: shelf}",
+            at: "18:35",
+            "a transition from \"shelf\" to \"shelf\"",
+            "two different children"
+        ),
+        Slip(
+            "warning: critical",
+            "together: [{together: [verify]}]",
+            at: "18:16",
+            "together within together",
+            "any other step"
+        ),
+        Slip("warning: critical", "together: [relaunch]", at: "18:16", "relaunch within together", "of its own"),
+        Slip("seed: 5", "policy: lur", at: "2:9", "\"lur\"", "cost, lru, sieve", "lru"),
+        Slip("seed: 5", "memory: {cgroup_limit: 1MiB}", at: "2:24", "\"1MiB\"", "a limit of at least 64.0 MiB"),
+        Slip(
+            "warning: critical\n",
+            "hog: {size: 40MiB}\nmemory: {cgroup_limit: 64MiB}\n",
+            at: "18:5",
+            "a hog of 40.0 MiB in a cgroup of 64.0 MiB",
+            "at most half of the limit"
+        ),
+        Slip(
+            "warning: critical\n",
+            "verify\nmemory: {cgroup_limit: 200KiB}\n",
+            at: "19:24",
+            "\"200KiB\"",
+            "a limit of at least"
+        ),
+        Slip(
+            "of: shelf/*",
+            "of: \"shelf/kept-1[1]\"",
+            at: "17:18",
+            "which matches no cache",
+            "shelf/kept-*",
+            "shelf/kept-*"
+        ),
+        Slip("- access: {of: shelf/*}", "- access: {of: shelf/*, every: 2h}", at: "17:34", "\"2h\"", "up to 60min"),
     ]
 
     @Test(arguments: slips)
@@ -162,6 +221,15 @@ import Testing
             .replacingOccurrences(of: "== 0", with: "nothing")
         let places = complaints(text).map { $0.split(separator: ":")[1] }
         #expect(places == ["5", "9", "15", "18", "20"])
+    }
+
+    @Test func aListHasAsManyElementsAsItNeeds() {
+        let text = "name: a\ncontrollers: [{name: b, caches: [{name: c, size: 1KiB, content: text, loader: none}]}]"
+        #expect(
+            complaints(text + "\ntimeline: []") == [
+                "test.yaml:3:11: found a list of 0 steps; allowed here: a list of 1 to 10000 steps"
+            ]
+        )
     }
 
     @Test func aCacheWithASlipIsNotAlsoMissedByThePatternsForIt() {

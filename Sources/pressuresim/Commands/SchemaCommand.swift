@@ -1,0 +1,19 @@
+import ArgumentParser
+
+/// `pressuresim schema`: how `Scenarios/scenario.schema.json` is made.
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Print the JSON Schema of the scenario language.",
+        discussion: """
+            For editors, which complete and explain scenarios with it:
+
+              pressuresim schema > Scenarios/scenario.schema.json
+
+            It is made from the same declarations that read scenarios.
+            """,
+        shouldDisplay: false
+    )
+
+    func run() { print(Scenario.schema.text) }
+}

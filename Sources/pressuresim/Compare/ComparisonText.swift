@@ -1,0 +1,54 @@
+import PressureKit
+
+/// A comparison on a terminal of 80 columns: a line for each figure, a column for each contender.
+struct ComparisonText {
+    let report: ComparisonReport
+    let style: Style
+
+    /// The whole text, without a line end behind the last line.
+    var text: String {
+        let words = ComparisonWords(report: report)
+        let verdict = report.isOursBest(.waited) ? style.good(words.verdict) : style.bad(words.verdict)
+        var lines = [header, conditions, ""] + table + ["", verdict]
+        lines += words.remarks.map { "· \($0)" }
+        lines += words.faults.map(style.bad)
+        lines += ["", style.bold("Who is who")] + legend
+        return lines.joined(separator: "\n")
+    }
+
+    private var header: String {
+        style.bold(report.scenario.name) + style.dim("  \(report.file), seed \(report.scenario.seed)")
+    }
+
+    /// Under what conditions they played.
+    var conditions: String {
+        let clock =
+            report.isReal
+            ? "real time, \(report.runs == 1 ? "one run each" : "medians of \(report.runs) runs each")"
+            : "virtual time: the same on every machine, and each time"
+        return "Same seed, same reads, same bytes to free; \(clock)."
+    }
+
+    private var table: [String] {
+        var table = TextTable([.left] + report.scores.map { _ in .right })
+        table.add([""] + report.scores.map { style.bold($0.contender.shortTitle) + " " })
+        for column in report.columns {
+            let best = report.best(column).map(\.contender)
+            table.add(
+                [column.title]
+                    + report.scores.map { score in
+                        guard let value = score[column] else { return "- " }
+                        let text = column.text(value)
+                        return best.contains(score.contender) ? style.good("\(text)*") : "\(text) "
+                    }
+            )
+        }
+        return table.lines + [style.dim("* the best of its line")]
+    }
+
+    private var legend: [String] {
+        var table = TextTable([.left, .left])
+        for score in report.scores { table.add([score.contender.shortTitle, score.contender.model]) }
+        return table.lines.map { "  \($0)" }
+    }
+}

@@ -1,0 +1,79 @@
+import PressureKit
+
+/// A way to answer pressure that is compared with the others: which values go first, and what becomes of them.
+///
+/// All of them are played by this library, so that everything else is equal. What competitors do that the library never
+/// does, dropping a value that nothing can make again, is counted instead: ``Score/onlyCopies``.
+enum Contender: String, CaseIterable, Sendable, Encodable {
+    /// PressureKit as it is.
+    case ours = "pressurekit"
+    /// What iOS image caches do at a memory warning: drop all of it.
+    case purge
+    /// `NSCache` on Linux: the lowest cost first, and dropped.
+    case nscache
+    /// The least recently used first, as Dask spills.
+    case lru
+    /// SIEVE.
+    case sieve
+    /// The largest first.
+    case largest
+
+    /// For sentences.
+    var title: String {
+        switch self {
+        case .ours: "PressureKit"
+        case .purge: "purge everything"
+        case .nscache: "NSCache's order"
+        case .lru: "LRU"
+        case .sieve: "SIEVE"
+        case .largest: "largest first"
+        }
+    }
+
+    /// For the head of a narrow column.
+    var shortTitle: String {
+        switch self {
+        case .ours: "PressureKit"
+        case .purge: "purge"
+        case .nscache: "NSCache"
+        case .lru: "LRU"
+        case .sieve: "SIEVE"
+        case .largest: "largest"
+        }
+    }
+
+    /// Who does that, for the legend.
+    var model: String {
+        switch self {
+        case .ours: "cheapest to lose for each byte freed; spilled, or dropped where its loader is cheaper"
+        case .purge: "all that is not in use, dropped: Nuke, Kingfisher, SDWebImage, PINCache at a memory warning"
+        case .nscache: "the smallest first, the newest of equals, dropped: NSCache on Linux"
+        case .lru: "the least recently used first: Dask's spill buffer, most caches"
+        case .sieve: "the oldest that was not used since the last look: SIEVE (NSDI 2024)"
+        case .largest: "the largest first: PINCache's trimming, Velox's arbitration"
+        }
+    }
+
+    /// Which values go first.
+    var order: EvictionOrder {
+        switch self {
+        case .ours: .costAware
+        case .purge: .everything
+        case .nscache: .lowestCostFirst
+        case .lru: .leastRecentlyUsed
+        case .sieve: .sieve
+        case .largest: .largestFirst
+        }
+    }
+
+    /// Whether values that a loader can make again are dropped, however dear the loader is: it has nowhere to spill to.
+    var onlyDrops: Bool { self == .purge || self == .nscache }
+
+    /// How an app gets this order from the library; `nil` for what only exists to be compared with.
+    var setting: String? {
+        switch self {
+        case .lru, .sieve, .largest: "evictionOrder = .\(order.rawValue)"
+        case .ours, .purge, .nscache: nil
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import PressureKit
+
+/// What one contender's run came to.
+struct Score: Sendable {
+    /// What is compared, in the order of the table's columns.
+    enum Column: String, CaseIterable, Sendable {
+        /// Seconds that readers waited for what had left memory: restores and reloads.
+        case waited = "waited_seconds"
+        /// Seconds that readers waited for restores.
+        case restoreStall = "restore_stall_seconds"
+        /// Seconds that readers waited for loaders to make values again; the first time is everybody's cost.
+        case reloadCost = "reload_cost_seconds"
+        /// Reads that found their value in memory, of all.
+        case hitRate = "hit_rate"
+        /// The median of all reads.
+        case p50 = "access_p50_seconds"
+        case p99 = "access_p99_seconds"
+        case max = "access_max_seconds"
+        /// Plain bytes that were compressed or written.
+        case written = "written_bytes"
+        /// Bytes of the values that left memory.
+        case freed = "freed_bytes"
+        /// The fall of the process's resident memory; measured in real time only.
+        case returned = "returned_bytes"
+        case reliefs = "reliefs"
+    }
+
+    var contender: Contender
+    /// What was measured.
+    var values: [Column: Double] = [:]
+    /// The bytes freed over the bytes asked for, in the reliefs that the timeline asked a number of; `nil` if none was.
+    var freedOfAsked: Double?
+    /// Values that no competitor could have got back: see ``Entrant/onlyCopies``.
+    var onlyCopies = 0
+    /// Values that were lost here. Anything but 0 is a fault of the library.
+    var lost = 0
+    /// Reads that threw what nobody asked for.
+    var failures = 0
+
+    subscript(column: Column) -> Double? { values[column] }
+
+    init(_ contender: Contender, values: [Column: Double]) {
+        self.contender = contender
+        self.values = values
+    }
+
+    /// - Parameter isReal: whether the process's memory and the clock were real.
+    init(_ entrant: Entrant, _ record: RunRecord, isReal: Bool) {
+        contender = entrant.contender
+        onlyCopies = entrant.onlyCopies
+        lost = Set(record.tally.losses.map(\.path)).count
+        failures = record.tally.failures
+        let tally = record.tally
+        func total(_ outcome: AccessOutcome) -> Double { Double(tally.latencies[outcome]?.total ?? 0) / 1e9 }
+        values[.restoreStall] = total(.restore)
+        let reloading = total(.load) - Double(tally.firstLoading) / 1e9
+        values[.reloadCost] = reloading
+        values[.waited] = total(.restore) + reloading
+        var all = Latencies()
+        for latencies in tally.latencies.values { all.add(latencies) }
+        if all.count > 0 { values[.hitRate] = Double(tally.latencies[.hit]?.count ?? 0) / Double(all.count) }
+        values[.p50] = all.percentile(50)
+        values[.p99] = all.percentile(99)
+        values[.max] = all.percentile(100)
+        func sum(_ key: KeyPath<ReliefRecord, Int>) -> Double {
+            record.reliefs.reduce(0) { $0 + Double($1[keyPath: key]) }
+        }
+        let asked = record.reliefs.filter {
+            $0.origin == PressureCause.Origin.simulated.rawValue && ($0.goalBytes ?? 0) > 0
+        }
+        if !asked.isEmpty {
+            let goal = asked.reduce(0.0) { $0 + Double($1.goalBytes ?? 0) }
+            freedOfAsked = asked.reduce(0.0) { $0 + Double($1.claimedBytes) } / goal
+        }
+        values[.written] = sum(\.copiedBytes)
+        values[.freed] = sum(\.claimedBytes)
+        if isReal { values[.returned] = sum(\.returnedBytes) }
+        values[.reliefs] = Double(record.reliefs.count)
+    }
+
+    /// How far the runs of one contender are apart in ``Column/waited``, over their median: the most of all contenders.
+    static func spread(_ scores: [Score]) -> Double? {
+        Contender.allCases.compactMap { contender -> Double? in
+            let times = scores.filter { $0.contender == contender }.compactMap { $0[.waited] }.sorted()
+            guard times.count > 1, let least = times.first, let most = times.last else { return nil }
+            let median = times[(times.count - 1) / 2]
+            return median > 0 ? (most - least) / median : nil
+        }.max()
+    }
+
+    /// The median of each column over several runs of one contender.
+    init?(medianOf scores: [Score]) {
+        guard var median = scores.first else { return nil }
+        for column in Column.allCases {
+            let sorted = scores.compactMap { $0[column] }.sorted()
+            median.values[column] = sorted.isEmpty ? nil : sorted[(sorted.count - 1) / 2]
+        }
+        median.onlyCopies = scores.map(\.onlyCopies).max() ?? 0
+        median.lost = scores.map(\.lost).max() ?? 0
+        median.failures = scores.map(\.failures).max() ?? 0
+        self = median
+    }
+}
+
+extension Score.Column {
+    /// The head of the table's column.
+    var title: String {
+        switch self {
+        case .waited: "waited"
+        case .restoreStall: "restores"
+        case .reloadCost: "reloads"
+        case .hitRate: "hits"
+        case .p50: "p50"
+        case .p99: "p99"
+        case .max: "max"
+        case .written: "written"
+        case .freed: "freed"
+        case .returned: "returned"
+        case .reliefs: "reliefs"
+        }
+    }
+
+    /// What it is, in a sentence.
+    var meaning: String {
+        switch self {
+        case .waited: "time that readers waited for what had left memory: restores and reloads"
+        case .restoreStall: "time that readers waited until a value was read back from its copy"
+        case .reloadCost: "time that readers waited for loaders to make a value again"
+        case .hitRate: "reads that found their value in memory, of all"
+        case .p50: "the median of all reads"
+        case .p99: "what 99 of 100 reads did not exceed"
+        case .max: "the longest read"
+        case .written: "bytes of values that were compressed or written, before compression"
+        case .freed: "bytes of the values that left memory"
+        case .returned: "fall of the process's resident memory in the reliefs"
+        case .reliefs: "how often memory was reclaimed"
+        }
+    }
+
+    /// Which end of the column is the better one. `nil` where a difference is no merit: bytes to free are given.
+    var better: Better? {
+        switch self {
+        case .waited, .restoreStall, .reloadCost, .p50, .p99, .max, .written: .less
+        case .hitRate: .more
+        case .freed, .returned, .reliefs: nil
+        }
+    }
+
+    enum Better: String, Sendable { case less, more }
+
+    /// As the table shows it.
+    func text(_ value: Double) -> String {
+        switch self {
+        case .waited, .restoreStall, .reloadCost, .p50, .p99, .max: Quantities.duration(value)
+        case .hitRate: "\(Quantities.fixed(value * 100, 1)) %"
+        case .written, .freed, .returned: Self.bytes(value)
+        case .reliefs: Quantities.count(Int(value))
+        }
+    }
+
+    /// Three digits and a unit, so that columns stay narrow.
+    private static func bytes(_ count: Double) -> String {
+        let units = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576), ("KiB", 1024)]
+        let (name, worth) = units.first { count >= $0.1 } ?? ("B", 1)
+        return "\(Quantities.digits(count / worth)) \(name)"
+    }
+
+    /// For programs.
+    var unit: String {
+        switch self {
+        case .waited, .restoreStall, .reloadCost, .p50, .p99, .max: "seconds"
+        case .hitRate: "ratio"
+        case .written, .freed, .returned: "bytes"
+        case .reliefs: "count"
+        }
+    }
+}
