@@ -37,7 +37,7 @@ struct BenchPage {
         let reached = held.count(where: \.self)
         let missing = last.metrics.count - held.count
         let rest = missing > 0 ? " \(Quantities.count(missing, "metric")) could not be measured here." : ""
-        let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept." : ""
+        let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept.".unbroken : ""
         return Page.verdict(
             isGood: reached == held.count,
             "\(reached) of \(held.count) goals reached",

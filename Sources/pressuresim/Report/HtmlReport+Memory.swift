@@ -159,7 +159,7 @@ extension HtmlReport {
             }
             if let fit = Self.fit(label, in: stop - start) {
                 parts.append(
-                    Plot.label(label.text, .class("strong middle\(fit)"), x: label.position, y: 0, dx: 0, dy: -8)
+                    Plot.label(label.text, .class("strong middle\(fit)"), x: label.position, y: 0, dx: 0, dy: -14)
                 )
             }
             return parts
@@ -244,12 +244,13 @@ extension HtmlReport {
         let points = record.timeline.points
         let x = Axis.time(to: max(points.map(\.at.seconds).max() ?? 0, record.duration.seconds))
         var table = DataTable(
-            caption: "Memory by tier, at \(min(points.count, Self.told)) moments of \(Quantities.count(points.count))",
+            caption: "Memory by tier, at some of the \(Quantities.count(points.count)) moments that were looked at",
             columns: [
                 .number("Time"), .text("Level"), .number("To be written"), .number("Can go"), .number("Compressed"),
                 .number("On disk"), .number("Only there"),
             ] + (hasResident ? [.number("VmRSS")] : [])
         )
+        var last: [String] = []
         for index in Thinning.evenly(points.count, limit: Self.told) {
             let point = points[index]
             let clean = min(point.clean, point.resident)
@@ -258,6 +259,9 @@ extension HtmlReport {
                 "\(point.compressed)", "\(point.stored)", "\(point.spilled)",
             ]
             if hasResident { cells.append(point.rss.map { "\($0)" } ?? "–") }
+            // Two points at one moment with nothing between them are one line.
+            if cells == last { continue }
+            last = cells
             table.add(cells, position: x.position(of: point.at.seconds))
         }
         return table
