@@ -113,6 +113,17 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "PressureKit",
+                "PressureKitTesting",
+                "CLinuxShims",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "PressuresimTests",
             dependencies: ["pressuresim", "PressureKit", .product(name: "Yams", package: "Yams")],
             exclude: ["Fixtures"],  // read from where they are

@@ -8,9 +8,9 @@ cd "$(dirname "$0")/.." || exit
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|SpillDirectory|KeyTable'
-# It ends a process that starts threads after fork(2).
-alone+='|Descriptor)'
+alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk'
+# They end processes, or make some that start threads after fork(2).
+alone+='|Descriptor|ProcessLimit|ProcessEvent)'
 
 step "build" "$swift" build --build-tests
 tests "tests" 1200 --skip-build
@@ -18,6 +18,7 @@ tests "tests" 1200 --skip-build
 step "build for ThreadSanitizer" "$swift" build --build-tests --scratch-path .build-tsan --sanitize=thread
 tests "tests under ThreadSanitizer" 900 --skip-build --scratch-path .build-tsan --sanitize=thread --skip "$alone"
 step "real memory limits" scripts/real.sh
+step "real faults" scripts/faults.sh
 step "example" scripts/example.sh
 step "no traits" scripts/traits.sh none
 finish

@@ -94,21 +94,18 @@ int pk_malloc_trim(void) {
 }
 
 void *pk_map_pages(size_t length) {
+    if (pk_is_memory_refused()) return NULL;
     void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return address == MAP_FAILED ? NULL : address;
 }
 
 int pk_unmap_pages(void *address, size_t length) { return munmap(address, length); }
 
-static int64_t nanoseconds(clockid_t clock) {
+int64_t pk_monotonic_nanoseconds(void) {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
-
-int64_t pk_monotonic_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
-
-int64_t pk_thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 void pk_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
@@ -161,13 +158,8 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
     return pwritev(descriptor, parts, 2, offset);
 }
 
-uint32_t pk_thread_id(void) {
-    static _Thread_local uint32_t id;
-    if (id == 0) id = (uint32_t)syscall(SYS_gettid);
-    return id;
-}
-
 void *pk_reserve_pages(size_t length) {
+    if (pk_is_memory_refused()) return NULL;
     void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return address == MAP_FAILED ? NULL : address;
 }
@@ -297,3 +289,29 @@ static _Thread_local bool exempt;
 void pk_exempt_thread(void) { exempt = true; }
 
 bool pk_is_exempt_thread(void) { return exempt; }
+
+// Memory that the system refuses, for tests.
+
+static _Thread_local struct {
+    int first;
+    bool lasts;
+    int asked;
+    int refused;
+} refusal;
+
+void pk_refuse_memory(int first, bool lasts) {
+    refusal.first = first;
+    refusal.lasts = lasts;
+    refusal.asked = 0;
+    refusal.refused = 0;
+}
+
+int pk_refused_memory(void) { return refusal.refused; }
+
+bool pk_is_memory_refused(void) {
+    if (refusal.first == 0) return false;
+    refusal.asked++;
+    bool is_refused = refusal.lasts ? refusal.asked >= refusal.first : refusal.asked == refusal.first;
+    if (is_refused) refusal.refused++;
+    return is_refused;
+}

@@ -52,12 +52,24 @@ extension FaultyFileSystem: FileSystem {
         from first: UnsafeRawBufferPointer,
         _ second: UnsafeRawBufferPointer
     ) throws(Errno) -> Int {
-        switch strike(.write)?.fault {
+        let struck = strike(.write)
+        switch struck?.fault {
         case .error(let number): throw Errno(rawValue: number)
         case .short: return try unsafe writeHalf(descriptor, offset, first, second)
         case .lyingWrite:
             _ = try unsafe writeHalf(descriptor, offset, first, second)
             return first.count + second.count
+        case .lostWrite: return first.count + second.count
+        case .wrongWrite:
+            var bytes = unsafe [UInt8](first) + [UInt8](second)
+            // Spread as in `read`.
+            let bit = ((struck?.number ?? 0) &* 2_654_435_761) % max(1, bytes.count * 8)
+            if !bytes.isEmpty { bytes[bit / 8] ^= 1 << (bit % 8) }
+            let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+            // The array outlives the call.
+            return try unsafe bytes.withUnsafeBytes { bytes in
+                Result { () throws(Errno) in try unsafe base.write(descriptor, at: offset, from: bytes, nothing) }
+            }.get()
         case .bitFlip, nil: return try unsafe base.write(descriptor, at: offset, from: first, second)
         }
     }

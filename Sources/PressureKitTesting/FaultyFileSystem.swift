@@ -44,6 +44,10 @@ public final class FaultyFileSystem: Sendable {
         case short
         /// A write does half its work and claims all of it.
         case lyingWrite
+        /// A write does nothing and claims all of it: what was there before is there still.
+        case lostWrite
+        /// A write puts one wrong bit on the disk; which one depends on the number of the call.
+        case wrongWrite
         /// A read gives one bit wrong; which one depends on the number of the call.
         case bitFlip
     }
@@ -56,6 +60,8 @@ public final class FaultyFileSystem: Sendable {
         case from(Int)
         /// Every call whose number this divides.
         case every(Int)
+        /// One call in so many, as if at random; the same ones for the same seed.
+        case sometimes(seed: UInt64, oneIn: Int)
     }
 
     /// A fault, the calls it applies to, and how often.
@@ -135,6 +141,14 @@ extension FaultyFileSystem.Occurrence {
         case .once(let wanted): number == wanted
         case .from(let first): number >= first
         case .every(let period): number % period == 0
+        case .sometimes(let seed, let period): Self.mixed(seed &+ UInt64(number)) % UInt64(max(1, period)) == 0
         }
+    }
+    /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbours become unrelated.
+    private static func mixed(_ number: UInt64) -> UInt64 {
+        var mixed = number &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

@@ -31,7 +31,11 @@ struct SparseFile: Sendable {
             // `pieces` cuts up a range no longer than `target`.
             let part = unsafe UnsafeMutableRawBufferPointer(rebasing: target[piece.range])
             if let page = pages[piece.page] {
-                unsafe part.copyBytes(from: page[piece.start..<piece.start + piece.range.count])
+                // Within the page, which the array holds. In one piece: a debug build copies bytes one by one otherwise.
+                unsafe page.withUnsafeBytes { page in
+                    let end = piece.start + piece.range.count
+                    unsafe part.copyMemory(from: UnsafeRawBufferPointer(rebasing: page[piece.start..<end]))
+                }
             } else {
                 unsafe part.initializeMemory(as: UInt8.self, repeating: 0)
             }
@@ -48,11 +52,12 @@ struct SparseFile: Sendable {
                 guard room > 0 else { break }
                 room -= 1
             }
-            // `pieces` cuts up a range as long as `source`.
-            unsafe pages[piece.page, default: Self.zeros].replaceSubrange(
-                piece.start..<piece.start + piece.range.count,
-                with: source[piece.range]
-            )
+            // `pieces` cuts up a range as long as `source`; as in `read`.
+            unsafe pages[piece.page, default: Self.zeros].withUnsafeMutableBytes { page in
+                let end = piece.start + piece.range.count
+                unsafe UnsafeMutableRawBufferPointer(rebasing: page[piece.start..<end])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[piece.range]))
+            }
             done = piece.range.upperBound
         }
         if done > 0 { size = max(size, offset + done) }

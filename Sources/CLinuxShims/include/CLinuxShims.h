@@ -57,9 +57,6 @@ int pk_unmap_pages(void *address, size_t length);
 /// Nanoseconds of CLOCK_MONOTONIC, for the places where a `ContinuousClock` call is too dear to measure with.
 int64_t pk_monotonic_nanoseconds(void);
 
-/// CPU nanoseconds this thread has used (CLOCK_THREAD_CPUTIME_ID).
-int64_t pk_thread_cpu_nanoseconds(void);
-
 /// Names the calling thread as tools like top(1) show it; at most 15 bytes. Behind _GNU_SOURCE.
 void pk_name_thread(const char *name);
 
@@ -102,9 +99,6 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
 /// Continues zlib's CRC-32 over as many leading bytes as carry-less multiplication can take, and returns how many: none
 /// where the processor lacks it. Several times as fast as zlib's own `crc32`, which takes the rest.
 size_t pk_crc32_fold(uint32_t *crc, const void *bytes, size_t count);
-
-/// The kernel's id of the calling thread, which is never 0. One system call for each thread.
-uint32_t pk_thread_id(void);
 
 /// Address space without memory behind it until it is touched: `mmap(2)` with MAP_NORESERVE; NULL on failure.
 void *pk_reserve_pages(size_t length);
@@ -167,5 +161,17 @@ void pk_exempt_thread(void);
 
 /// Whether the calling thread is marked so.
 bool pk_is_exempt_thread(void);
+
+// Memory that the system refuses, for tests.
+
+/// Has the calling thread's requests for memory refused that ask through the shims: the one with number `first`, counted
+/// from 1, and with `lasts` all that follow. 0 ends it.
+void pk_refuse_memory(int first, bool lasts);
+
+/// How many requests were refused since then.
+int pk_refused_memory(void);
+
+/// Counts a request of the calling thread; whether it is refused. What asks the C library itself calls it first.
+bool pk_is_memory_refused(void);
 
 #endif

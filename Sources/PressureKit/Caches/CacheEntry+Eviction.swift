@@ -2,6 +2,26 @@ import Synchronization
 
 /// How the engine moves a value out of memory: first a copy, while readers go on, then the release, if nobody holds it.
 extension CacheEntry {
+    /// How a value in memory would leave with nothing restricted: at once, if it has a copy or its loader is quicker than
+    /// reading one back; else by a copy. Allocates nothing.
+    func wayOut(
+        _ slot: UnsafeMutableRawPointer,
+        _ word: ResidencyWord,
+        canSpill: Bool = true,
+        compression: CompressedTierUse = .none
+    ) -> Candidate.Way {
+        guard !word.isClean else { return .release }
+        let byteCount = unsafe plainByteCount(slot)
+        return .forDirty(
+            isReloadable: word.isReloadable,
+            loadTime: statistics.loadTime,
+            restoreTime: .nanoseconds(Int64(statistics.restoreCost(byteCount: byteCount))),
+            byteCount: byteCount,
+            canSpill: canSpill,
+            compression: compression
+        )
+    }
+
     /// Marks the value as being copied, so that nobody changes it. `false` when it is not there, is copied already, or
     /// is being copied by someone else.
     func beginCopy(_ slot: UnsafeMutableRawPointer, in file: SegmentFile) -> Bool {
@@ -21,7 +41,8 @@ extension CacheEntry {
         }
     }
 
-    /// The copy is written and checked, as it is to stay or `isProvisional`, or given up. Returns the bytes it takes in the file, 0 if it is of no use.
+    /// The copy is written and checked, as it is to stay or `isProvisional`, or given up. Returns the bytes it takes in
+    /// the file, 0 if it is of no use.
     @discardableResult
     func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool, isProvisional: Bool = false) -> Int {
         if !succeeded { unsafe copy(slot).pointee.release() }

@@ -23,17 +23,8 @@ extension KeyedEntry {
     private func evict(_ slot: Slot<Value>) -> Bool {
         let word = unsafe slot.header.pointee.state
         let engine = controller?.context?.engine
-        let freely: Candidate.Way =
-            word.isClean
-            ? .release
-            : .forDirty(
-                isReloadable: word.isReloadable,
-                loadTime: statistics.loadTime,
-                restoreTime: statistics.restoreTime,
-                byteCount: unsafe plainByteCount(slot.base),
-                canSpill: engine?.canSpill ?? false
-            )
         let canSpill = engine?.canSpill ?? false
+        let freely = unsafe wayOut(slot.base, word, canSpill: canSpill)
         let way = traits.current.way(for: word, canSpill: canSpill, compression: .none, freely: freely)
         switch way {
         case nil: return false

@@ -113,17 +113,27 @@ extension LazyEntry {
     ///
     /// - Throws: what the loader throws, or `recursiveAccess`.
     func exchangeAlternate() throws {
-        let old = slot
+        while try !exchange(slot) {}
+    }
+
+    /// Whether there is nothing more to do; not if another value has come in meanwhile.
+    private func exchange(_ old: Slot<Value>) throws -> Bool {
         let word = unsafe old.header.pointee.state
-        guard let loader, word.isReloadable, variant == .alternate else { return }
+        let arrival = unsafe old.header.pointee.arrival.load(ordering: .relaxed)
+        guard let loader, word.isReloadable, variant == .alternate else { return true }
         let value = word.isResident ? try loader() : nil
-        let isLighter = traits.alternate.load()?.takeMade() ?? false
+        // Memory is short again: what there is now is right.
+        if traits.alternate.load()?.takeMade() ?? false { return true }
         try beginWriting()
         defer { endWriting() }
-        // Changed, replaced, or memory is short again: what there is now is right.
-        guard unsafe slot.base == old.base, !isLighter, variant == .alternate else { return }
-        guard unsafe old.header.pointee.state.isReloadable else { return }
-        guard let value else { return discard(old) }
+        // Changed, replaced, or invalidated and loaded again, in the same slot even: this one is out of date.
+        guard unsafe slot.base == old.base, unsafe old.header.pointee.state.isReloadable,
+            unsafe old.header.pointee.arrival.load(ordering: .relaxed) == arrival
+        else { return false }
+        guard let value else {
+            discard(old)
+            return true
+        }
         let fresh = spareSlot()
         fill(fresh, with: value)
         unsafe current.store(fresh.base, ordering: .releasing)
@@ -131,6 +141,7 @@ extension LazyEntry {
         finishMutation(fresh, hasValue: true, isReloadable: true)
         unsafe wake(old.base, after: step.before)
         if step.after.isAbandoned { unsafe recycle(old.base) }
+        return true
     }
 
     private func discard(_ slot: Slot<Value>) {

@@ -15,11 +15,11 @@ public struct PageBuffer: Sendable {
     /// A buffer of zeros. Memory is taken when it is first touched.
     ///
     /// Running out of address space ends the process, as it does for `Array`.
-    public init(byteCount: Int) { pages = Pages(byteCount: byteCount, isZeroed: true) }
+    public init(byteCount: Int) { pages = .make(byteCount: byteCount, isZeroed: true) }
 
     /// A buffer with a copy of `bytes`.
     public init(copying bytes: RawSpan) {
-        pages = Pages(byteCount: bytes.byteCount)
+        pages = .make(byteCount: bytes.byteCount)
         // Both ranges have `byteCount` bytes, and the new pages overlap nothing.
         unsafe bytes.withUnsafeBytes { unsafe pages.bytes.copyMemory(from: $0) }
     }
@@ -83,9 +83,13 @@ extension PageBuffer: Spillable {
     /// Passes the bytes where they lie.
     public func withSpillBytes(_ body: (RawSpan) -> Void) { withBytes(body) }
 
-    /// - Throws: what `fill` throws.
+    /// - Throws: what `fill` throws; ``PressureError`` with `restoreFailed` when there is no address space, or no mapping
+    ///   left.
     public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
-        pages = Pages(byteCount: spillByteCount)
+        guard let pages = Pages(mapping: spillByteCount) else {
+            throw PressureError.noMemoryToRestore(byteCount: spillByteCount)
+        }
+        self.pages = pages
         unsafe try fill(pages.bytes)
     }
 
@@ -100,8 +104,16 @@ private final class Pages: @unchecked Sendable {
     let byteCount: Int
     private let address: UnsafeMutableRawPointer
 
-    /// Pages that are to be filled with zeros, or by the caller.
-    init(byteCount: Int, isZeroed: Bool = false) {
+    /// Pages that are to be filled with zeros, or by the caller. Ends the process when there are none.
+    static func make(byteCount: Int, isZeroed: Bool = false) -> Pages {
+        guard let pages = Pages(mapping: byteCount, isZeroed: isZeroed) else {
+            fatalError("no address space for a PageBuffer of \(ByteCount(bytes: byteCount))")
+        }
+        return pages
+    }
+
+    /// The same; `nil` when the system has no address space, or no mapping left.
+    init?(mapping byteCount: Int, isZeroed: Bool = false) {
         precondition(byteCount >= 0, "a PageBuffer cannot have \(byteCount) bytes")
         self.byteCount = byteCount
         if let warm = unsafe WarmPages.shared.take(byteCount: Self.mappedByteCount(for: byteCount)) {
@@ -110,9 +122,7 @@ private final class Pages: @unchecked Sendable {
             if isZeroed { unsafe warm.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
             return
         }
-        guard let address = unsafe pk_map_pages(Self.mappedByteCount(for: byteCount)) else {
-            fatalError("no address space for a PageBuffer of \(ByteCount(bytes: byteCount))")
-        }
+        guard let address = unsafe pk_map_pages(Self.mappedByteCount(for: byteCount)) else { return nil }
         unsafe self.address = address
     }
 

@@ -17,10 +17,10 @@ extension CacheEntry {
             case .resident:
                 let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
                 guard footprint > 0 else { return }
-                let isFree = unsafe word.isClean || way(slot, word) == .drop
-                work.count(footprint, isClean: isFree)
                 // One that may not go to the disk is not copied there either.
-                guard !isFree, !word.isCopying, traits.current.allows(.spill) else { return }
+                guard unsafe wayOut(slot, word).needsCopy, !word.isCopying, traits.current.allows(.spill) else {
+                    return
+                }
                 if line.isBehind(word.stamp), canSpill {
                     unsafe work.append(self, slot, .copy)
                 } else {
@@ -31,27 +31,16 @@ extension CacheEntry {
         }
     }
 
-    /// How a dirty value would leave memory.
-    private func way(_ slot: UnsafeMutableRawPointer, _ word: ResidencyWord) -> Candidate.Way {
-        let byteCount = unsafe plainByteCount(slot)
-        return .forDirty(
-            isReloadable: word.isReloadable,
-            loadTime: statistics.loadTime,
-            restoreTime: .nanoseconds(Int64(statistics.restoreCost(byteCount: byteCount))),
-            byteCount: byteCount,
-            canSpill: true
-        )
-    }
-
     /// Writes the copy of a value that is not in memory anew, to another file or in a better encoding.
     ///
-    /// The slot says `restoring` meanwhile, so readers wait; as soon as one does, the move is given up between two chunks
-    /// and the old copy stays. Returns the plain bytes of the value, 0 if nothing was moved. Blocks.
+    /// The slot says `restoring` meanwhile, so readers wait; as soon as one does, or a writer has put another value in
+    /// place, the move is given up between two chunks and the old copy stays. So it does when it cannot be read: its
+    /// readers will learn of it. Returns the plain bytes of the value, 0 if nothing was moved. Blocks.
     ///
     /// - Parameters:
     ///   - tools: scratch of the calling thread.
     ///   - goesOn: asked before each chunk.
-    /// - Throws: what the disk said.
+    /// - Throws: why the new copy could not be written.
     func moveCopy(
         _ slot: UnsafeMutableRawPointer,
         to file: SegmentFile,
@@ -62,12 +51,10 @@ extension CacheEntry {
         var isCompressed = begun.before.isCompressed
         var isProvisional = begun.before.isProvisional
         defer {
-            guard
-                let ended = unsafe header(slot).pointee.apply({
-                    $0.finishingMove(isCompressed: isCompressed, isProvisional: isProvisional)
-                })
-            else { preconditionFailure("somebody else ended a restore of ours") }
-            unsafe wake(slot, after: ended.before)
+            let ended = unsafe header(slot).pointee.apply {
+                $0.finishingMove(isCompressed: isCompressed, isProvisional: isProvisional)
+            }
+            if let ended { unsafe wake(slot, after: ended.before) } else { unsafe leave(slot) }
         }
         let byteCount = unsafe plainByteCount(slot)
         var fresh = SpillCopy()
@@ -77,16 +64,24 @@ extension CacheEntry {
         let old = unsafe copy(slot)
         guard let oldFile = unsafe old.pointee.file else { return 0 }
         for chunk in 0..<fresh.chunkCount {
-            let hasWaiters = unsafe header(slot).pointee.state.hasWaiters
-            guard !hasWaiters, goesOn(), let record = unsafe old.pointee.record(chunk) else {
+            let word = unsafe header(slot).pointee.state
+            guard word.phase == .restoring, !word.hasWaiters, goesOn(), let record = unsafe old.pointee.record(chunk)
+            else {
                 fresh.free()
                 return 0
             }
             let range = SegmentFile.chunkRange(chunk, ofByteCount: byteCount)
+            // A chunk is no longer than the scratch.
+            let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: tools.plain.bytes[..<range.count])
             do throws(SpillFailure) {
-                // A chunk is no longer than the scratch.
-                let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: tools.plain.bytes[..<range.count])
                 try unsafe oldFile.read(record, into: plain, with: tools.decoder)
+            } catch {
+                fresh.free()
+                // Nothing to be tried again and again.
+                isProvisional = false
+                return 0
+            }
+            do throws(SpillFailure) {
                 let choice = CompressionChoice.adaptive
                 fresh.note(
                     try unsafe file.write(UnsafeRawBufferPointer(plain), with: tools.encoder, compress: choice),
@@ -102,6 +97,12 @@ extension CacheEntry {
         isCompressed = false
         isProvisional = false
         return byteCount
+    }
+
+    /// Gives up the pin that a maker was given when its slot was replaced.
+    private func leave(_ slot: UnsafeMutableRawPointer) {
+        // Of a slot of this entry; the header is all that is touched, so the type of the value does not matter.
+        if unsafe Slot<UInt8>(base: slot).unpin() { unsafe recycle(slot) }
     }
 }
 

@@ -5,16 +5,16 @@ package struct BusyReading: Hashable, Sendable {
     /// Threads that run or want to, the reader's own included.
     package var runnable: Int?
     /// Microseconds in which some thread waited for a processor, ever (PSI `cpu`, `some`).
-    package var processorStall: UInt64?
+    package var processorStall: Int?
     /// Microseconds in which some thread waited for a device, ever (PSI `io`, `some`).
-    package var deviceStall: UInt64?
+    package var deviceStall: Int?
 
     /// Creates a reading.
     package init(
         time: MonotonicInstant,
         runnable: Int? = nil,
-        processorStall: UInt64? = nil,
-        deviceStall: UInt64? = nil
+        processorStall: Int? = nil,
+        deviceStall: Int? = nil
     ) {
         self.time = time
         self.runnable = runnable
@@ -68,7 +68,7 @@ package struct CalmGate: Sendable {
         wasCalm = false
     }
 
-    private static func grew(_ before: UInt64?, _ after: UInt64?) -> Double {
+    private static func grew(_ before: Int?, _ after: Int?) -> Double {
         guard let before, let after, after > before else { return 0 }
         return Double(after - before)
     }

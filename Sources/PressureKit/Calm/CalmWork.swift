@@ -1,4 +1,4 @@
-/// What a look at all values has found to do in calm times, a bounded list, and how much is clean already.
+/// What a look at all values has found to do in calm times, a bounded list.
 @safe
 final class CalmWork: @unchecked Sendable {
     // Sendable and safe: one thread at a time has it; entries are retained while they are listed.
@@ -22,10 +22,6 @@ final class CalmWork: @unchecked Sendable {
     static let capacity = 1024
 
     private var items: [Item] = unsafe []
-    /// Bytes in memory that could be evicted.
-    private(set) var evictableBytes = 0
-    /// Those of them that could go at once.
-    private(set) var cleanBytes = 0
     /// Whether there is something to do later: a value that was used a moment ago, or did not fit.
     private(set) var hasMore = false
 
@@ -35,12 +31,6 @@ final class CalmWork: @unchecked Sendable {
 
     /// Whether nothing is listed.
     var isEmpty: Bool { unsafe items.isEmpty }
-
-    /// Counts a value in memory.
-    func count(_ footprint: Int, isClean: Bool) {
-        evictableBytes += footprint
-        if isClean { cleanBytes += footprint }
-    }
 
     /// Something is to be done, but not yet.
     func postpone() { hasMore = true }
@@ -62,8 +52,6 @@ final class CalmWork: @unchecked Sendable {
     /// Forgets everything.
     func clear() {
         while unsafe withNext({ _, _, _ in }) != nil {}
-        evictableBytes = 0
-        cleanBytes = 0
         hasMore = false
     }
 }

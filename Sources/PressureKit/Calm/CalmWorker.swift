@@ -100,7 +100,8 @@ final class CalmWorker: Sendable {
     ///
     /// - Returns: how long to pause; `nil` until it is rung. The outer optional is for the thread's weak reference.
     func step() -> Duration?? {
-        guard var taken = state.withLock({ $0.take() }) else { preconditionFailure("two threads drove one worker") }
+        // A thread that was told to stop, and has not noticed: the manager was run again, and has another one.
+        guard var taken = state.withLock({ $0.take() }) else { return .some(Self.pause) }
         let pause = slice(&taken)
         state.withLock { $0 = taken }
         return .some(pause)

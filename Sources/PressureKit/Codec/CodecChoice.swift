@@ -1,5 +1,5 @@
 /// The decision for one chunk, of what is remembered and what was measured.
-package enum CodecChoice {
+package struct CodecChoice: Sendable, Equatable {
     /// What a copy is made for.
     package enum Purpose: Sendable {
         /// Memory is short: the sooner it is in the file the better.
@@ -8,15 +8,22 @@ package enum CodecChoice {
         case calm
     }
 
-    /// What to ask of the encoder for the next chunk of a cache. Counts in both; allocates nothing.
+    /// What to ask of the encoder.
+    package var request: CompressionChoice
+    /// Whether it is a makeshift: stored to save time, to be compressed in calm times.
+    package var isProvisional = false
+
+    /// What to do with the next chunk of a cache. Counts in both; allocates nothing.
     package static func next(
         _ memory: inout CodecMemory,
         _ rates: inout CodecRates,
         for purpose: Purpose
-    ) -> CompressionChoice {
-        guard memory.triesNext() else { return .stored }
-        if purpose == .relief, rates.shouldStoreFirst(ratio: memory.ratio) { return .stored }
-        return .adaptive
+    ) -> CodecChoice {
+        guard memory.triesNext() else { return CodecChoice(request: .stored) }
+        guard purpose == .relief, rates.shouldStoreFirst(ratio: memory.ratio) else {
+            return CodecChoice(request: .adaptive)
+        }
+        return CodecChoice(request: .stored, isProvisional: true)
     }
 
     /// Notes what came of it.

@@ -1,3 +1,4 @@
+import CLinuxShims
 import CZlib
 
 /// One reusable raw deflate stream. Its roughly 256 KiB of state (zconf.h) are allocated once; compressing allocates
@@ -8,12 +9,14 @@ import CZlib
 
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no memory for the stream.
     init(level: CInt = 1) throws(PressureError) {
-        unsafe stream = .allocate(capacity: 1)
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe pk_deflate_init_raw(stream, level) == Z_OK else {
+        guard !pk_is_memory_refused(), unsafe pk_deflate_init_raw(stream, level) == Z_OK else {
             unsafe stream.deallocate()
             throw .scratchUnavailable(byteCount: 256 << 10)
         }
+        // Last: from here on `deinit` runs, also when an initialiser throws.
+        unsafe self.stream = stream
     }
 
     deinit {

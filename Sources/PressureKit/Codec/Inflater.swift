@@ -1,3 +1,4 @@
+import CLinuxShims
 import CZlib
 
 /// One reusable raw inflate stream. Its state is allocated once; inflating a whole chunk in one call needs no window
@@ -8,12 +9,14 @@ import CZlib
 
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no memory for the stream.
     init() throws(PressureError) {
-        unsafe stream = .allocate(capacity: 1)
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe pk_inflate_init_raw(stream) == Z_OK else {
+        guard !pk_is_memory_refused(), unsafe pk_inflate_init_raw(stream) == Z_OK else {
             unsafe stream.deallocate()
             throw .scratchUnavailable(byteCount: 8 << 10)
         }
+        // Last: from here on `deinit` runs, also when an initialiser throws.
+        unsafe self.stream = stream
     }
 
     deinit {

@@ -45,17 +45,7 @@ extension CacheEntry {
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
-        let freely: Candidate.Way =
-            word.isClean
-            ? .release
-            : .forDirty(
-                isReloadable: word.isReloadable,
-                loadTime: statistics.loadTime,
-                restoreTime: .nanoseconds(Int64(restoreCost)),
-                byteCount: plainBytes,
-                canSpill: canSpill,
-                compression: storage.compression
-            )
+        let freely = unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
         let terms = traits.current
         let way = terms.way(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
         guard let way else {

@@ -46,14 +46,14 @@ extension ChunkCopier {
         // The storage retains every entry it lists.
         let entry = unsafe place.entry.takeUnretainedValue()
         let byteCount = unsafe storage.outcomes[victim].plainBytes
-        let (choice, isProvisional) = choice.map { ($0, false) } ?? next(for: entry, .relief)
+        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, .relief)
         var isPassed = false
         var isAppended = false
         unsafe entry.withSpillBytes(place.slot) { span in
             guard span.byteCount == byteCount else { return }
             isPassed = true
             // The bytes are valid until this closure returns; the batch has its own copy then.
-            isAppended = unsafe span.withUnsafeBytes { unsafe file.append($0, to: encoder, compress: choice) }
+            isAppended = unsafe span.withUnsafeBytes { unsafe file.append($0, to: encoder, compress: choice.request) }
         }
         guard isPassed else {
             done(victim, Result(failure: .valueNotPassed))
@@ -61,7 +61,7 @@ extension ChunkCopier {
         }
         guard isAppended else { return false }
         batch.victims[batch.count] = UInt32(truncatingIfNeeded: victim)
-        batch.isProvisional[batch.count] = isProvisional && ChunkEncoder.compressedLimit(byteCount) != nil
+        batch.isProvisional[batch.count] = choice.isProvisional && ChunkEncoder.compressedLimit(byteCount) != nil
         batch.count += 1
         if unsafe !entry.header(place.slot).pointee.state.isReloadable { batch.verifies = true }
         return true

@@ -88,44 +88,36 @@ struct ChunkCopier: Sendable {
             return try unsafe target.write(plain, with: encoder, compress: .deflate, verify: verifies)
         }
         if let choice { return try unsafe target.write(plain, with: encoder, compress: choice, verify: verifies) }
-        let (choice, isProvisional) = next(for: entry, purpose)
+        let choice = next(for: entry, purpose)
         var record: SpillRecord
         do throws(SpillFailure) {
-            record = try unsafe target.write(plain, with: encoder, compress: choice, verify: verifies)
+            record = try unsafe target.write(plain, with: encoder, compress: choice.request, verify: verifies)
         } catch {
             // Compressed it may still fit.
-            guard isProvisional, error.isDiskFull else { throw error }
+            guard choice.isProvisional, error.isDiskFull else { throw error }
             return try unsafe target.write(plain, with: encoder, compress: .adaptive, verify: verifies)
         }
         // One that fits a unit anyway gains nothing by being compressed.
-        if isProvisional, ChunkEncoder.compressedLimit(plain.count) != nil { result.isProvisional = true }
+        if choice.isProvisional, ChunkEncoder.compressedLimit(plain.count) != nil { result.isProvisional = true }
         note(encoder, entry)
         return record
     }
 
-    /// What to ask of the encoder, and whether that is a makeshift.
-    func next(
-        for entry: CacheEntry,
-        _ purpose: CodecChoice.Purpose
-    ) -> (choice: CompressionChoice, isProvisional: Bool) {
+    /// What to do with the next chunk of a cache.
+    func next(for entry: CacheEntry, _ purpose: CodecChoice.Purpose) -> CodecChoice {
+        let purpose: CodecChoice.Purpose = compressesLater ? purpose : .calm
         var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
-        let isTried = memory.triesNext()
+        let choice = rates.lock.withLock { CodecChoice.next(&memory, &$0, for: purpose) }
         // A lost race loses one count.
         entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
-        guard isTried else { return (.stored, false) }
-        guard purpose == .relief, compressesLater else { return (.adaptive, false) }
-        let ratio = memory.ratio
-        let isLater = rates.lock.withLock { $0.shouldStoreFirst(ratio: ratio) }
-        return isLater ? (.stored, true) : (.adaptive, false)
+        return choice
     }
 
     /// Learns from what a chunk took.
     private func note(_ encoder: ChunkEncoder, _ entry: CacheEntry) {
         guard let cost = encoder.lastCost else { return }
-        rates.lock.withLock { $0.note(cost) }
-        guard cost.isTried else { return }
         var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
-        memory.note(plainBytes: cost.plainBytes, storedBytes: cost.storedBytes, isCompressed: cost.codec != .stored)
+        rates.lock.withLock { CodecChoice.note(cost, &memory, &$0) }
         entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
     }
 }

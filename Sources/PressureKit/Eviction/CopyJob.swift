@@ -91,8 +91,9 @@ struct CopyJob {
         {
             nextVictim += 1
             begin(nextVictim - 1, now: now)
-            // One that could not be begun is the leader's already, so the unit ends before it.
-            guard open != nil else { break }
+            // One that could not be begun is the leader's already, so the unit ends before it. It ends too before one that
+            // a writer has changed since it was looked at: only now does it stay as it is.
+            guard open != nil, isSmall(nextVictim - 1) else { break }
             // What is begun is done in this unit, not handed out.
             open = nil
             count += 1

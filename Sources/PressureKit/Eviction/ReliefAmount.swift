@@ -4,11 +4,21 @@ package struct ReliefAmount: Hashable, Sendable {
     package var bytes = 0
     /// A part of what can be evicted when the relief begins, 0 … 1.
     package var share = 0.0
+    /// Bytes again, but no more than ``steadyShare`` of what can be evicted: what lasts is asked for again, and what does
+    /// not was not worth more.
+    package var steadyBytes = 0
+    /// The part of what can be evicted that `steadyBytes` is kept to.
+    package var steadyShare = 0.0
     /// No victim is begun any more from then on; `nil` for as long as it takes.
     package var deadline: MonotonicInstant?
 
     /// A number of bytes.
     package static func bytes(_ count: Int) -> ReliefAmount { ReliefAmount(bytes: max(0, count)) }
+
+    /// A number of bytes, but no more than a part of what can be evicted.
+    package static func bytes(_ count: Int, atMost part: Double) -> ReliefAmount {
+        ReliefAmount(steadyBytes: max(0, count), steadyShare: part)
+    }
 
     /// A part of what can be evicted.
     package static func share(_ part: Double) -> ReliefAmount { ReliefAmount(share: part) }
@@ -17,7 +27,10 @@ package struct ReliefAmount: Hashable, Sendable {
     package static let everything = ReliefAmount(share: 1)
 
     /// Whether nothing is wanted.
-    package var isNothing: Bool { bytes == 0 && share == 0 }
+    package var isNothing: Bool { bytes == 0 && share == 0 && steadyBytes == 0 }
+
+    /// The bytes it comes to at most; `nil` when that is a part of what can be evicted.
+    package var mostBytes: Int? { share == 0 ? max(bytes, steadyBytes) : nil }
 
     /// The same until a deadline.
     package func by(_ deadline: MonotonicInstant?) -> ReliefAmount {
@@ -32,12 +45,16 @@ package struct ReliefAmount: Hashable, Sendable {
         if isNothing { return other }
         if other.isNothing { return self }
         var merged = ReliefAmount(bytes: max(bytes, other.bytes), share: max(share, other.share))
+        merged.steadyBytes = max(steadyBytes, other.steadyBytes)
+        merged.steadyShare = max(steadyShare, other.steadyShare)
         if let deadline, let others = other.deadline { merged.deadline = max(deadline, others) }
         return merged
     }
 
     /// The goal in bytes when `evictable` bytes could go; `nil` for all.
     package func goal(evictable: Int) -> Int? {
-        share >= 1 ? nil : max(bytes, Int((Double(evictable) * share).rounded(.up)))
+        guard share < 1 else { return nil }
+        func part(_ share: Double) -> Int { Int((Double(evictable) * share).rounded(.up)) }
+        return max(bytes, part(share), min(steadyBytes, part(steadyShare)))
     }
 }

@@ -51,7 +51,7 @@ extension ReliefEngine {
         let canSpill = self.canSpill
         let moment = moment(&progress)
         // A share is a number only when all has been seen.
-        let stated = amount.share == 0 ? amount.bytes - progress.freed : nil
+        let stated = amount.mostBytes.map { $0 - progress.freed }
         let wantsAll = amount.share >= 1 || policy.takesEverything
         storage.begin(policy, at: moment, goal: stated, wantsAll: wantsAll, compression: compression)
         PressureController.hierarchy.withLock { _ in

@@ -36,18 +36,19 @@ final class ReliefEngine: Sendable {
             fileSystem: configuration.fileSystem,
             allowsRAM: configuration.allowsMemoryBackedSpill
         )
+        let limit = CgroupLimit.least(SignalContext())
         file = try SegmentFile(
             directory: directory,
             fileSystem: configuration.fileSystem,
             limits: SpillLimits(
                 maximumBytes: configuration.spillLimit,
                 freeSpaceFloor: configuration.freeSpaceFloor,
-                bypassPageCache: configuration.bypassesPageCache ?? (CgroupLimit.least(SignalContext()) != nil)
+                bypassPageCache: configuration.bypassesPageCache ?? (limit != nil),
+                writebackWindow: WritebackWindow.length(under: limit)
             )
         )
         compressedTier = configuration.compressedTier
-        let limit = configuration.compressedTier.limit
-        memory = limit > .zero ? try SegmentFile(inMemory: limit) : nil
+        memory = try compressedTier.limit > .zero ? SegmentFile(inMemory: compressedTier.limit) : nil
         isMemoryBacked = directory.isMemoryBacked
         storage = Lock((PlanStorage(limit: configuration.plannedValues), (0, 0)))
         policy = configuration.policy ?? configuration.evictionOrder.policy

@@ -40,8 +40,9 @@ public struct PressureConfiguration: Sendable {
     /// Whether what a controller holds begins to be restored when it appears, as long as memory is not short.
     public var restoresAhead = true
 
-    /// The part of what could be evicted that one warning frees at most, when its signal names no number of bytes.
-    /// A critical warning without a number frees all that is not in use.
+    /// The part of what could be evicted that one warning frees when its signal names no number of bytes, and the most that
+    /// one of the system's frees when it does: what lasts is asked for again. A critical warning without a number frees all
+    /// that is not in use, and one with a number so much.
     ///
     /// The default is a quarter, so that a warning is felt, and three more can follow before nothing is left.
     public var warningShare = 0.25

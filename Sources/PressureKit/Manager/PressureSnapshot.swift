@@ -6,7 +6,8 @@ public struct PressureSnapshot: Sendable {
     public struct Tiers: Sendable, Hashable {
         /// In memory.
         public var resident = ByteCount.zero
-        /// Of those, the ones that can go at once: a checked copy exists, or the loader makes them again.
+        /// Of those, the ones that can go at once: a checked copy exists, or the loader makes them again in less time
+        /// than a copy would take to read back.
         public var clean = ByteCount.zero
         /// Compressed in memory, before compressing.
         public var compressed = ByteCount.zero
@@ -134,7 +135,7 @@ extension CacheEntry {
             switch word.residency {
             case .resident:
                 tiers.resident += footprint
-                if word.isClean || word.isReloadable { tiers.clean += footprint }
+                if unsafe !wayOut(slot, word).needsCopy { tiers.clean += footprint }
             case .compressed: tiers.compressed += footprint
             case .spilled: tiers.spilled += footprint
             case .unloaded, .loading, .restoring: break

@@ -3,7 +3,8 @@ extension ReliefRequest {
     /// What a decision asks for: telling of a change of level, a relief, or both.
     init(_ decision: PressureDecision, share: Double, context: ManagerContext) {
         let amount = decision.relief.map { goal in
-            goal.bytes.map { .bytes($0.bytes) } ?? ReliefAmount(level: goal.level, share: share)
+            guard let bytes = goal.bytes else { return ReliefAmount(level: goal.level, share: share) }
+            return goal.level == .warning ? .bytes(bytes.bytes, atMost: share) : .bytes(bytes.bytes)
         }
         var prelude: (@Sendable () -> Void)?
         if decision.levelChanged {

@@ -52,7 +52,8 @@ struct StallJudge: Sendable {
         if now - next.at >= thresholds.window { (self.base, self.next) = (next, mark) }
     }
 
-    /// Whether the waiting is our business: our own always is, if only as thrashing, that of others while memory is not plentiful.
+    /// Whether the waiting is our business: our own always is, if only as thrashing, that of others while memory is not
+    /// plentiful.
     func counts(_ reading: StallReading, headroom: Double?) -> Bool {
         reading.scope == .own || (headroom.map { $0 < thresholds.strangersBelow } ?? true)
     }

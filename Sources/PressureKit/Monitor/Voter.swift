@@ -102,7 +102,7 @@ struct Voter: Sendable {
         case .stall(let stall):
             stallJudge.accept(stall, headroom: headroom, at: now)
             take(stallJudge.vote)
-            isAlarmed = stall.hasRung && stallJudge.counts(stall, headroom: headroom)
+            isAlarmed = (stall.hasRung || stall.hasStirred) && stallJudge.counts(stall, headroom: headroom)
             if let expiry = stallJudge.expiry { pollDelay = min(pollDelay, max(expiry - now, timings.alertPoll)) }
         case .events(let counters):
             eventsJudge.accept(counters, headroom: headroom, at: now)

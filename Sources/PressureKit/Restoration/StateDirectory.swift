@@ -72,11 +72,21 @@ final class StateDirectory: Sendable {
         return try fileSystem.openExclusive(newPath)
     }
 
-    /// Puts the new state, all of it on the device, in place of the old one, in one step. Both survive the loss of power.
+    /// Puts the new state, all of it on the device, in place of the old one, in one step.
     func replace(with descriptor: CInt) throws(Errno) {
         try fileSystem.synchronize(descriptor)
         try fileSystem.rename(newPath, to: statePath)
-        try fileSystem.synchronizeDirectory(path)
+    }
+
+    /// Waits until that step is on the device too: before, the loss of power may bring the old state back.
+    ///
+    /// - Throws: ``PressureError`` with `stateNotSaved`, which says that the new state is in place.
+    func settle() throws(PressureError) {
+        do {
+            try fileSystem.synchronizeDirectory(path)
+        } catch {
+            throw .stateNotSettled(path, errno: error)
+        }
     }
 
     /// Removes a new state that was given up.
@@ -131,6 +141,17 @@ extension PressureError {
             code: .stateNotSaved,
             message: "The state could not be saved in \(path): \(reason). What was saved before is still there.",
             errno: errno
+        )
+    }
+
+    static func stateNotSettled(_ path: String, errno: Errno) -> PressureError {
+        PressureError(
+            code: .stateNotSaved,
+            message: """
+                The state in \(path) is the new one, but its directory could not be written to the device: \(errno). A \
+                loss of power may bring back what was saved before. Check the disk, and save again.
+                """,
+            errno: errno.rawValue
         )
     }
 

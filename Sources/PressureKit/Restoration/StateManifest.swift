@@ -195,9 +195,13 @@ extension StateManifest {
 }
 
 extension StateManifest.Value {
+    /// The bytes of a process's address space on x86-64 and arm64: no value takes more memory. Sums of what values take
+    /// must not overflow.
+    private static let mostFootprint: UInt64 = 1 << 48
+
     /// Whether the chunks are those of so many bytes, each within the file.
     fileprivate func hasRightChunks(units: UInt32) -> Bool {
-        guard plainByteCount <= UInt64(UInt32.max) << 12, footprint <= UInt64(Int.max) else { return false }
+        guard plainByteCount <= UInt64(UInt32.max) << 12, footprint <= Self.mostFootprint else { return false }
         let count = Int(plainByteCount)
         guard records.count == SegmentFile.chunkCount(forByteCount: count) else { return false }
         return records.enumerated().allSatisfy { index, record in

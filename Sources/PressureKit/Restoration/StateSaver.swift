@@ -31,15 +31,7 @@ struct StateSaver {
             let units = file.units
             let tail = manifest + StateTrailer(units: UInt64(units), manifest: manifest).encoded
             let offset = Int64(units) * Int64(ExtentAllocator.unitSize)
-            // Valid for the call.
-            try unsafe tail.withUnsafeBytes { bytes in
-                try unsafe directory.fileSystem.writeFully(
-                    descriptor,
-                    at: offset,
-                    from: bytes,
-                    UnsafeRawBufferPointer(start: nil, count: 0)
-                )
-            }
+            try write(tail, at: offset, of: descriptor)
             try directory.replace(with: descriptor)
             report.byteCount = ByteCount(bytes: Int(offset) + tail.count)
         } catch {
@@ -53,7 +45,24 @@ struct StateSaver {
                 throw .stateNotSaved(directory.path, "\(error)", errno: (error as? Errno)?.rawValue)
             }
         }
+        try directory.settle()
         return report
+    }
+
+    /// Writes what follows the values, and reads it back: a write that lies must not cost the state that there was.
+    private func write(_ tail: [UInt8], at offset: Int64, of descriptor: CInt) throws {
+        let fileSystem = directory.fileSystem
+        // Both are valid for their calls.
+        try unsafe tail.withUnsafeBytes { bytes in
+            let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+            try unsafe fileSystem.writeFully(descriptor, at: offset, from: bytes, nothing)
+        }
+        var found = [UInt8](repeating: 0, count: tail.count)
+        let count = try unsafe found.withUnsafeMutableBytes { bytes in
+            let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+            return try unsafe fileSystem.readFully(descriptor, at: offset, into: bytes, nothing)
+        }
+        guard count == tail.count, found == tail else { throw SpillFailure.notWritten }
     }
 
     private func describe(
@@ -134,7 +143,7 @@ final class StateFrames {
                 return nil
             }
             // In the decoder's memory, which is ours.
-            records.append(try unsafe file.take(UnsafeRawBufferPointer(payload), as: record))
+            records.append(try unsafe file.take(UnsafeRawBufferPointer(payload), as: record, with: encoder))
         }
         return records
     }

@@ -146,7 +146,7 @@ extension SignalReading {
         at: MonotonicInstant
     ) throws(SignalRecording.Parser.Refusal) {
         var fields = text.split(separator: ":", omittingEmptySubsequences: false)
-        var flags = (watched: false, armed: false, rang: false)
+        var flags = (watched: false, armed: false, rang: false, stirred: false)
         var age: Int64 = 0
         while let last = fields.last, fields.count > 1 {
             if last == "watched" {
@@ -155,6 +155,8 @@ extension SignalReading {
                 flags.armed = true
             } else if last == "rang" {
                 flags.rang = true
+            } else if last == "stirred" {
+                flags.stirred = true
             } else if last.hasPrefix("age="), let value = Int64(last.dropFirst(4)), 0...(1 << 60) ~= value {
                 age = value
             } else {
@@ -162,10 +164,14 @@ extension SignalReading {
             }
             fields.removeLast()
         }
-        guard let measure = Measure(fields, isArmed: flags.armed, hasRung: flags.rang) else {
+        guard var measure = Measure(fields) else {
             throw .init(
                 "\"\(text)\" is no reading; use headroom:A/L, demand:LEVEL[:BYTES], stall:SCOPE:S/F:A/A or events:H/M/O/K"
             )
+        }
+        if case .stall(var stall) = measure {
+            (stall.isArmed, stall.hasRung, stall.hasStirred) = (flags.armed, flags.rang, flags.stirred)
+            measure = .stall(stall)
         }
         self.init(
             origin: origin,
@@ -178,7 +184,7 @@ extension SignalReading {
 }
 
 extension SignalReading.Measure {
-    fileprivate init?(_ fields: [Substring], isArmed: Bool, hasRung: Bool) {
+    fileprivate init?(_ fields: [Substring]) {
         switch (fields.first, fields.count) {
         case ("headroom", 2):
             guard let numbers = fields[1].numbers(2), let headroom = Headroom(numbers) else { return nil }
@@ -192,7 +198,7 @@ extension SignalReading.Measure {
             guard let scope = StallReading.Scope(rawValue: String(fields[1])),
                 let totals = StallTotals(fields[2], averages: fields[3])
             else { return nil }
-            self = .stall(StallReading(totals: totals, scope: scope, isArmed: isArmed, hasRung: hasRung))
+            self = .stall(StallReading(totals: totals, scope: scope, isArmed: false, hasRung: false))
         case ("events", 2):
             guard let numbers = fields[1].numbers(4) else { return nil }
             self = .events(EventCounters(high: numbers[0], max: numbers[1], oom: numbers[2], oomKill: numbers[3]))

@@ -58,7 +58,9 @@ extension SignalRecording {
                 let totals = stall.totals
                 let full = totals.full.map { "\($0)" } ?? "-"
                 let averages = "\(perCent(totals.someAverage))/\(perCent(totals.fullAverage))"
-                let flags = (stall.isArmed ? ":armed" : "") + (stall.hasRung ? ":rang" : "")
+                let flags =
+                    (stall.isArmed ? ":armed" : "") + (stall.hasRung ? ":rang" : "")
+                    + (stall.hasStirred ? ":stirred" : "")
                 return "stall:\(stall.scope.rawValue):\(totals.some)/\(full):\(averages)\(flags)"
             }
         }

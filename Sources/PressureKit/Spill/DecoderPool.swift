@@ -15,7 +15,11 @@ final class DecoderPool: Sendable {
     /// - Throws: ``PressureError`` with `restoreFailed` when there is no memory for one.
     func take() throws(PressureError) -> ChunkDecoder {
         if let decoder = spare.withLock({ $0.popLast() }) { return decoder }
-        return try ChunkDecoder()
+        do {
+            return try ChunkDecoder()
+        } catch {
+            throw .noMemoryToRestore(errno: error.errno)
+        }
     }
 
     /// Gives a decoder back.

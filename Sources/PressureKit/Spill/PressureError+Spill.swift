@@ -13,6 +13,19 @@ extension PressureError {
         )
     }
 
+    /// There is no memory for what a restore needs: scratch, or the value itself.
+    static func noMemoryToRestore(byteCount: Int? = nil, errno: CInt? = Errno.noMemory.rawValue) -> PressureError {
+        let what = byteCount.map { "a value of \(ByteCount(bytes: $0))" } ?? "the scratch of a restore"
+        return PressureError(
+            code: .restoreFailed,
+            message: """
+                No memory for \(what). The value is still in the spill file: read it again when there is more memory, or \
+                raise the limits on address space (ulimit -v) and mappings (vm.max_map_count).
+                """,
+            errno: errno
+        )
+    }
+
     /// The spill file could not be made.
     static func spillFileNotOpened(directory: String, errno: Errno) -> PressureError {
         let remedy =
@@ -82,7 +95,7 @@ extension SpillFailure {
         switch self {
         case .limitReached, .floorReached: .diskFull
         case .writeFailed: isDiskFull ? .diskFull : .spillFailed
-        case .notWritten, .valueNotPassed, .notCompressible: .spillFailed
+        case .parentsFile, .notWritten, .valueNotPassed, .notCompressible: .spillFailed
         case .readFailed: .restoreFailed
         case .damaged: .damagedCopy
         }
@@ -91,7 +104,7 @@ extension SpillFailure {
     private var errno: Errno? {
         switch self {
         case .writeFailed(let errno), .readFailed(let errno): errno
-        case .limitReached, .floorReached, .notCompressible, .valueNotPassed, .notWritten, .damaged: nil
+        case .limitReached, .floorReached, .parentsFile, .notCompressible, .valueNotPassed, .notWritten, .damaged: nil
         }
     }
 
@@ -101,6 +114,11 @@ extension SpillFailure {
             "The spill file has reached its limit. Raise spillLimit, or the process's file-size limit (ulimit -f)."
         case .floorReached:
             "The spill disk is down to its free-space floor. Free space there, lower freeSpaceFloor, or spill elsewhere."
+        case .parentsFile:
+            """
+            The spill file belongs to the process that this one was forked from. The value is still in memory; create a \
+            manager after fork, or execute a program.
+            """
         case .writeFailed(let errno):
             isDiskFull
                 ? "The spill file cannot grow: \(errno). Free space on its disk, or set another spill directory."

@@ -12,6 +12,7 @@ extension SegmentFile {
     /// Frames may be written and read meanwhile; an extent being punched is not handed out. What the file system
     /// refuses to punch stays free for reuse and is tried again at the next call.
     package func punchPending() {
+        guard isOurs else { return }
         var unit: UInt32 = 0
         while let extent = state.withLock({ $0.allocator.takeHolding(from: unit, minimum: 1) }) {
             unit = extent.end

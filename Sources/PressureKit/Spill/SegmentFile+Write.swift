@@ -85,6 +85,7 @@ extension SegmentFile {
     /// Takes an extent of `length` bytes for a number of frames; returns it with the generation of the first. Blocks
     /// while the tail is being cut off where the extent lies.
     func take(_ length: Int, frames: Int) throws(SpillFailure) -> (extent: Extent, generation: UInt64) {
+        guard isOurs else { throw .parentsFile }
         try checkFloor(length)
         let units = UInt32(ExtentAllocator.units(forByteCount: length))
         let taken: (extent: Extent, generation: UInt64, isBeingCut: Bool)? = state.withLock { state in
@@ -179,13 +180,20 @@ extension SpillUsage {
 // MARK: - Saved states
 
 extension SegmentFile {
-    /// Writes a chunk that another file has, as it is encoded there. Blocks.
+    /// Writes a chunk that another file has, as it is encoded there, and reads it back. Blocks.
     ///
     /// - Parameters:
     ///   - payload: the chunk's bytes there, checked.
     ///   - record: what the other file says of it.
+    ///   - encoder: scratch to compare with.
     /// - Throws: why it could not be written. Nothing is left allocated in the file then.
-    func take(_ payload: UnsafeRawBufferPointer, as record: SpillRecord) throws(SpillFailure) -> SpillRecord {
+    func take(
+        _ payload: UnsafeRawBufferPointer,
+        as record: SpillRecord,
+        with encoder: ChunkEncoder
+    ) throws(SpillFailure) -> SpillRecord {
+        encoder.use.begin()
+        defer { encoder.use.end() }
         let (extent, generation) = try take(payload.count, frames: 1)
         let placed = SpillRecord(
             generation: generation,
@@ -197,6 +205,8 @@ extension SegmentFile {
         )
         do throws(SpillFailure) {
             try unsafe writePayload(payload, at: placed.offset)
+            let isWritten = try unsafe isWritten(payload, at: placed.offset, with: encoder)
+            guard isWritten else { throw .notWritten }
         } catch {
             state.withLock { $0.allocator.free(extent) }
             throw error

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import SystemPackage
 
@@ -41,6 +42,8 @@ package final class SegmentFile: Sendable {
     let tail = Lock(())
     /// Whether the file belongs to a saved state that was restored: nothing is written, and what is released stays.
     let isReadOnly: Bool
+    /// The process that opened the file. A child of fork(2) has a copy of the tables and the same file.
+    private let process = getpid()
 
     /// Opens a new file in `directory`. Blocks, allocates.
     ///
@@ -60,10 +63,15 @@ package final class SegmentFile: Sendable {
         isReadOnly = false
         let bytes = min(Int64(limits.maximumBytes?.bytes ?? .max), fileSystem.maximumFileSize)
         let units = UInt32(clamping: bytes / Int64(ExtentAllocator.unitSize))
-        state = Lock(State(allocator: ExtentAllocator(limit: units)))
+        state = Lock(
+            State(allocator: ExtentAllocator(limit: units), window: WritebackWindow(length: limits.writebackWindow))
+        )
     }
 
     deinit { fileSystem.close(descriptor) }
+
+    /// Whether this process may change the file. Memory is a child's own anyway.
+    var isOurs: Bool { isInMemory || getpid() == process }
 
     /// Makes room for `count` frames in the file at once, so that writing and releasing that many allocates nothing.
     /// Call it outside relief, whenever a value is registered or grows. Allocates.

@@ -7,6 +7,9 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case limitReached
     /// The file system has less free space than the configured floor.
     case floorReached
+    /// This process is a child, made by fork(2), of the one that made the spill file, and shares it: a write would
+    /// destroy what the parent has there.
+    case parentsFile
     /// The system refused a write; `ENOSPC` and `EDQUOT` among others.
     case writeFailed(Errno)
     /// It does not become smaller, so that a compressed copy in memory would free nothing.
@@ -28,7 +31,7 @@ package enum SpillFailure: Error, Hashable, Sendable {
         switch self {
         case .limitReached, .floorReached: true
         case .writeFailed(let errno): [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
-        case .notCompressible, .valueNotPassed, .notWritten, .readFailed, .damaged: false
+        case .parentsFile, .notCompressible, .valueNotPassed, .notWritten, .readFailed, .damaged: false
         }
     }
 }

@@ -4,9 +4,11 @@ package struct SpillLimits: Hashable, Sendable {
     package var maximumBytes: ByteCount?
     /// Space to be left free on the file system for everybody else.
     package var freeSpaceFloor: ByteCount
-    /// Writes go to the device in windows of 8 MiB and leave the page cache: needed wherever a cgroup limit counts
+    /// Writes go to the device in windows and leave the page cache: needed wherever a cgroup limit counts
     /// the page cache too, since otherwise the spill frees nothing. Elsewhere the cache is a free second chance.
     package var bypassPageCache: Bool
+    /// Bytes of a window; two of them are in the page cache at a time.
+    package var writebackWindow: Int
     /// Blocks are given back as soon as a frame is released: right where that costs a microsecond and the blocks are
     /// memory. On a disk it may cost a hundred, so there it waits for calm times.
     package var returnsAtOnce: Bool
@@ -16,11 +18,13 @@ package struct SpillLimits: Hashable, Sendable {
         maximumBytes: ByteCount? = nil,
         freeSpaceFloor: ByteCount = .mebibytes(256),
         bypassPageCache: Bool = false,
+        writebackWindow: Int = WritebackWindow.longest,
         returnsAtOnce: Bool = false
     ) {
         self.maximumBytes = maximumBytes
         self.freeSpaceFloor = freeSpaceFloor
         self.bypassPageCache = bypassPageCache
+        self.writebackWindow = writebackWindow
         self.returnsAtOnce = returnsAtOnce
     }
 }

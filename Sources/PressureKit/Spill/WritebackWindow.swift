@@ -1,9 +1,9 @@
-/// Cuts a stream of writes into windows of 8 MiB: when one is full its write-back is started, and the window before
+/// Cuts a stream of writes into windows of 8 MiB or less: when one is full its write-back is started, and the window before
 /// it, which has had a whole window's time to reach the device, is waited for and dropped from the page cache.
 ///
 /// Measured in a 256 MiB cgroup, this wrote four to six times faster than leaving the pages to the kernel, and it was
 /// the only way that freed memory as far as the cgroup was concerned. Pure: says what to do, does nothing.
-struct WritebackWindow: Sendable {
+package struct WritebackWindow: Sendable {
     /// A range of the file, in bytes, that covers everything written in a window.
     struct Range: Hashable, Sendable {
         var lower: Int64
@@ -21,12 +21,23 @@ struct WritebackWindow: Sendable {
         var finish: Range?
     }
 
-    /// Bytes of a window.
-    static let length = 8 << 20
+    /// Bytes of a window where nothing speaks for a shorter one.
+    package static let longest = 8 << 20
+    /// Shorter ones would wait for the device more than they write.
+    private static let shortest = 1 << 20
 
+    /// The bytes of a window under a limit on memory that counts the page cache: two of them and the chunks that are being
+    /// written are to take no more than a tenth of it.
+    package static func length(under limit: ByteCount?) -> Int {
+        min(longest, max(shortest, (limit?.bytes ?? .max) / 32))
+    }
+
+    private let length: Int
     private var open: Range?
     private var openBytes = 0
     private var started: Range?
+
+    init(length: Int = Self.longest) { self.length = length }
 
     /// Notes a finished write. The windows' ranges may cover frames in between that others are writing: starting
     /// those early and dropping clean pages does no harm.
@@ -34,7 +45,7 @@ struct WritebackWindow: Sendable {
         let upper = offset + Int64(count)
         open = Range(lower: min(open?.lower ?? offset, offset), upper: max(open?.upper ?? upper, upper))
         openBytes += count
-        return openBytes >= Self.length ? close() : Steps()
+        return openBytes >= length ? close() : Steps()
     }
 
     /// Ends the open window early: everything noted so far is to be started, or finished.

@@ -20,7 +20,7 @@ public struct PressureError: Error, Hashable, Sendable {
         /// The name of the code, as it is spelled in Swift.
         public var description: String { kind.rawValue }
 
-        /// A spilled copy does not match its checksum, length or generation.
+        /// A spilled copy does not match its checksum or its length.
         public static let damagedCopy = Code(.damagedCopy)
         /// The spill file may not grow: no space left, a quota, the configured cap or the free-space floor.
         public static let diskFull = Code(.diskFull)

@@ -102,6 +102,11 @@ struct StallCrossing {
 
     private static let threads = 3
 
+    /// Between two looks. Not shorter: a read that comes just when the kernel's averages are due brings them up to date
+    /// itself, and then the kernel's own round, which alone looks at the triggers of those without privileges, is left out
+    /// for two seconds (`psi_show` and `psi_avgs_work`). At 2 ms nearly every round was.
+    private static let pause = Duration.milliseconds(50)
+
     /// - Parameter isAnswered: whether something was freed already.
     /// - Returns: when the threshold was crossed; `nil` if it was not within ten seconds.
     func cross(_ isAnswered: @escaping @Sendable () -> Bool) throws -> MonotonicInstant? {
@@ -114,14 +119,18 @@ struct StallCrossing {
             guard index > 0 else {
                 var history: [(at: MonotonicInstant, stalled: [Duration])] = []
                 while !isAnswered(), clock.now() < end {
+                    let before = history.last?.at
                     let now = clock.now()
                     let stalled = StallFile.stalled()
                     history.append((now, stalled))
                     history.removeAll { now - $0.at > thresholds.window }
                     // The library takes the file that crosses first.
                     let growths = zip(stalled, history.first?.stalled ?? stalled).map { $0 - $1 }
-                    if growths.contains(where: { $0 >= thresholds.warning }) { crossed.withLock { $0 = $0 ?? now } }
-                    Pause.sleep(.milliseconds(2))
+                    // Between the last look and this one.
+                    if growths.contains(where: { $0 >= thresholds.warning }) {
+                        crossed.withLock { $0 = $0 ?? before ?? now }
+                    }
+                    Pause.sleep(Self.pause)
                 }
                 return
             }

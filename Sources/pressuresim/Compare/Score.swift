@@ -10,9 +10,9 @@ struct Score: Sendable {
         case restoreStall = "restore_stall_seconds"
         /// Seconds that readers waited for loaders to make values again; the first time is everybody's cost.
         case reloadCost = "reload_cost_seconds"
-        /// Reads that found their value in memory, of all.
+        /// Reads that found their value in memory, of all but the first of each value.
         case hitRate = "hit_rate"
-        /// The median of all reads.
+        /// The median of the same reads.
         case p50 = "access_p50_seconds"
         case p99 = "access_p99_seconds"
         case max = "access_max_seconds"
@@ -51,13 +51,16 @@ struct Score: Sendable {
         lost = Set(record.tally.losses.map(\.path)).count
         failures = record.tally.failures
         let tally = record.tally
-        func total(_ outcome: AccessOutcome) -> Double { Double(tally.latencies[outcome]?.total ?? 0) / 1e9 }
-        values[.restoreStall] = total(.restore)
-        let reloading = total(.load) - Double(tally.firstLoading) / 1e9
-        values[.reloadCost] = reloading
-        values[.waited] = total(.restore) + reloading
-        var all = Latencies()
-        for latencies in tally.latencies.values { all.add(latencies) }
+        // The first reading of a value is everybody's: it says nothing about who evicts what.
+        var all = tally.reloads
+        for outcome in [AccessOutcome.hit, .restore] {
+            if let latencies = tally.latencies[outcome] { all.add(latencies) }
+        }
+        let restores = Double(tally.latencies[.restore]?.total ?? 0) / 1e9
+        let reloads = Double(tally.reloads.total) / 1e9
+        values[.restoreStall] = restores
+        values[.reloadCost] = reloads
+        values[.waited] = restores + reloads
         if all.count > 0 { values[.hitRate] = Double(tally.latencies[.hit]?.count ?? 0) / Double(all.count) }
         values[.p50] = all.percentile(50)
         values[.p99] = all.percentile(99)
@@ -126,10 +129,10 @@ extension Score.Column {
         case .waited: "time that readers waited for what had left memory: restores and reloads"
         case .restoreStall: "time that readers waited until a value was read back from its copy"
         case .reloadCost: "time that readers waited for loaders to make a value again"
-        case .hitRate: "reads that found their value in memory, of all"
-        case .p50: "the median of all reads"
-        case .p99: "what 99 of 100 reads did not exceed"
-        case .max: "the longest read"
+        case .hitRate: "reads that found their value in memory, of all but the first of each value that a loader makes"
+        case .p50: "the median of the same reads"
+        case .p99: "what 99 of 100 of them did not exceed"
+        case .max: "the longest of them"
         case .written: "bytes of values that were compressed or written, before compression"
         case .freed: "bytes of the values that left memory"
         case .returned: "fall of the process's resident memory in the reliefs"
@@ -151,7 +154,8 @@ extension Score.Column {
     /// As the table shows it.
     func text(_ value: Double) -> String {
         switch self {
-        case .waited, .restoreStall, .reloadCost, .p50, .p99, .max: Quantities.duration(value)
+        case .waited, .restoreStall, .reloadCost, .p50, .p99, .max:
+            value == 0 ? "0" : Quantities.duration(value)
         case .hitRate: "\(Quantities.fixed(value * 100, 1)) %"
         case .written, .freed, .returned: Self.bytes(value)
         case .reliefs: Quantities.count(Int(value))

@@ -82,7 +82,15 @@ extension SimulatedDisk: FileSystem {
         return FileUsage(size: UInt64(blocks.size), allocated: UInt64(blocks.allocatedBytes))
     }
 
-    func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts { try base.directoryFacts(path) }
+    func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts {
+        var facts = try base.directoryFacts(path)
+        if isImagined {
+            // Ext4 on some disk, whatever the bytes lie on here (linux/magic.h).
+            facts.magic = 0xEF53
+            facts.device = nil
+        }
+        return facts
+    }
 
     var maximumFileSize: Int64 { base.maximumFileSize }
 

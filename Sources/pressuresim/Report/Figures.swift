@@ -50,6 +50,7 @@ struct Figures: Sendable {
         set(.evicted, reliefs.reduce(0) { $0 + $1.values() })
         set(.dropped, reliefs.reduce(0) { $0 + $1.values(.dropped) })
         set(.spilled, reliefs.reduce(0) { $0 + $1.values(.spilled) })
+        set(.compressed, reliefs.reduce(0) { $0 + $1.values(.compressed) })
         set(.reused, reliefs.reduce(0) { $0 + $1.values(.reused) })
         set(.skipped, reliefs.reduce(0) { $0 + $1.skipped.reduce(0) { $0 + $1.values } })
         set(.spillFailures, reliefs.reduce(0) { $0 + $1.failures.count })

@@ -79,7 +79,7 @@ final class Progress: Sendable {
 
     /// The line: phase, how far, level, where the values are, and what happens in a second.
     func line(_ now: Status?, since before: Status? = nil) -> String {
-        var parts = [state.withLock(\.phase)]
+        var parts: [String] = []
         let total = total.load(ordering: .relaxed)
         if total > 0 {
             let done = done.load(ordering: .relaxed)
@@ -90,8 +90,17 @@ final class Progress: Sendable {
             parts.append(tiers(now.point))
             parts += rates(now, before)
         }
-        return String(parts.joined(separator: " · ").prefix(118))
+        // The numbers are what changes: a long title gives way to them.
+        let numbers = parts.map { " · " + $0 }.joined()
+        var phase = state.withLock(\.phase)
+        let room = max(Self.width - numbers.count, Self.leastPhase)
+        if phase.count > room { phase = phase.prefix(room - 1) + "…" }
+        return String((phase + numbers).prefix(Self.width))
     }
+
+    /// Columns of the line, and those of the phase at least.
+    private static let width = 118
+    private static let leastPhase = 24
 
     private func tiers(_ point: Timeline.Point) -> String {
         var parts = ["\(point.resident) in memory"]

@@ -6,8 +6,8 @@ struct AccessTally: Sendable {
     var latencies: [AccessOutcome: Latencies] = [:]
     /// Of those that restored, by the size of the value.
     var restoresBySize = LatencyClasses()
-    /// Nanoseconds, of those that loaded, that readers waited for a value's first loading: no eviction is to blame.
-    var firstLoading: Int64 = 0
+    /// Of those that loaded, the ones of values that had been there before: an eviction is to blame.
+    var reloads = Latencies()
     /// Plain bytes of the values that were restored.
     var restoredBytes = 0
     /// Accesses that threw what the scenario's own loaders threw on purpose.
@@ -52,7 +52,7 @@ struct AccessTally: Sendable {
     mutating func add(_ other: AccessTally) {
         for (outcome, latencies) in other.latencies { self.latencies[outcome, default: Latencies()].add(latencies) }
         restoresBySize.add(other.restoresBySize)
-        firstLoading += other.firstLoading
+        reloads.add(other.reloads)
         restoredBytes += other.restoredBytes
         loaderFailures += other.loaderFailures
         failures += other.failures

@@ -172,7 +172,7 @@ final class Player: Sendable {
 
     /// Remembers the spill file's size if it never was larger.
     func noteSpillFile() {
-        guard let size = manager.snapshot().spillFile else { return }
+        guard let size = manager.spillUsage.file else { return }
         log.change { $0.spillFilePeak = max($0.spillFilePeak, size) }
     }
 

@@ -1,16 +1,15 @@
 import PressureKit
 
 extension PressureCause {
-    /// Whether memory was short, and not a step of the timeline said so. What a loader is let in for counts: the library
-    /// saw that there was no room.
+    /// Whether a signal asked, and no step of the timeline. What is freed for a single load is the load's own affair:
+    /// near a limit there is one for each of them.
     var isReal: Bool {
         switch origin {
         case .memoryInfo, .cgroup, .stall, .events, .service, .footprint: true
-        case .request: source == "admission"
-        case .simulated, .background: false
+        case .simulated, .background, .request: false
         }
     }
 
     /// A relief that no step asked for, in a few words.
-    var title: String { origin == .request ? "room for a load" : "\(levelAfter) from \(origin.rawValue)" }
+    var title: String { "\(levelAfter) from \(origin.rawValue)" }
 }

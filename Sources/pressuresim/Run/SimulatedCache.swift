@@ -108,7 +108,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
                 let elapsed = clock.now() - start
                 tally.record(outcome, nanoseconds: elapsed.nanoseconds, bytes: byteCount)
                 // Whoever waits beside the first reader waits for the same loading.
-                if outcome == .load, isNew.isSet { tally.firstLoading += elapsed.nanoseconds }
+                if outcome == .load, !isNew.isSet { tally.reloads.record(nanoseconds: elapsed.nanoseconds) }
                 isNew.isSet = false
                 check(value, notOlderThan: oldest, &tally)
             }

@@ -45,17 +45,22 @@ final class StopSignal: Sendable {
     /// Whether the run is to end.
     var isSet: Bool { flag.load(ordering: .relaxed) }
 
-    /// Takes over SIGINT and SIGTERM, and SIGHUP for a terminal that closes, for the rest of the process's life.
+    /// Takes over SIGINT and SIGTERM, and SIGHUP for a terminal that closes, for the rest of the process's life. When this
+    /// returns none of them is missed.
     func takeOverSignals() {
         let queue = DispatchQueue(label: "signals", qos: .userInteractive)
+        let registered = DispatchSemaphore(value: 0)
         let made = [SIGINT, SIGTERM, SIGHUP].map { number in
             // Without this the default action would still end the process.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [weak self] in self?.receive() }
+            source.setRegistrationHandler { registered.signal() }
             source.activate()
             return source
         }
+        // Until then a signal is ignored, and lost.
+        for _ in made { registered.wait() }
         let kept = Sources(made)
         sources.withLock { $0 = kept }
     }

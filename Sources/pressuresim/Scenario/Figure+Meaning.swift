@@ -31,6 +31,7 @@ extension Figure {
         case .dropped: "of those, left to their loader"
         case .spilled: "of those, written"
         case .reused: "of those, with a valid copy already"
+        case .compressed: "of those, compressed and kept in memory"
         case .skipped: "values that had to stay (in use, or not to be written)"
         case .spillFailures: "values that could not be written, in all reliefs"
         case .evictP50: "median time of evicting one value, from the first byte copied to its release"

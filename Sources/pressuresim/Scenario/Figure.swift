@@ -28,7 +28,7 @@ enum Figure: String, CaseIterable, Sendable {
     // Eviction.
     case reliefs
     case realReliefs = "real_reliefs"
-    case evicted, dropped, spilled, reused, skipped
+    case evicted, dropped, spilled, reused, compressed, skipped
     case spillFailures = "spill_failures"
     case evictP50 = "evict_p50"
     case evictP99 = "evict_p99"
@@ -66,7 +66,7 @@ enum Figure: String, CaseIterable, Sendable {
         switch self {
         case .lost, .verified, .values, .accesses, .hits, .loads, .restores, .failedAccesses, .loaderFailures,
             .restoredAhead, .restoreFailures, .stateRestored, .reliefs, .realReliefs, .evicted, .dropped, .spilled,
-            .reused, .skipped, .spillFailures, .cgroupHits:
+            .reused, .compressed, .skipped, .spillFailures, .cgroupHits:
             .count
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
             .evictP50, .evictP99, .evictMax, .reliefMax, .duration:

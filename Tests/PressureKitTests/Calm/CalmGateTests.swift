@@ -7,8 +7,8 @@ import Testing
     private func reading(
         _ milliseconds: Int,
         runnable: Int? = 1,
-        processor: UInt64? = 0,
-        device: UInt64? = 0
+        processor: Int? = 0,
+        device: Int? = 0
     ) -> BusyReading {
         BusyReading(
             time: MonotonicInstant(nanoseconds: Int64(milliseconds) * 1_000_000),
@@ -22,8 +22,8 @@ import Testing
         var testDescription: String
         var runnable: Int? = 1
         /// Microseconds of stall in the 100 ms between two readings.
-        var processor: UInt64? = 0
-        var device: UInt64? = 0
+        var processor: Int? = 0
+        var device: Int? = 0
         var isCalm: Bool
     }
 
@@ -81,24 +81,6 @@ import Testing
     )
     func readsTheRunQueue(text: String, runnable: Int?) {
         #expect(BusyProbe.runnable(text.utf8.span) == runnable)
-    }
-
-    @Test(
-        arguments: [
-            (
-                """
-                some avg10=0.00 avg60=0.12 avg300=0.05 total=1234567
-                full avg10=0.00 avg60=0.00 avg300=0.00 total=99
-
-                """, 1_234_567
-            ),
-            ("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", 0), ("full avg10=0.00 total=99\n", nil), ("", nil),
-            ("some avg10=0.00 total=\n", nil), ("some avg10=0.00\nfull total=7\n", nil),
-            ("some total=99999999999999999999999\n", nil),
-        ] as [(String, UInt64?)]
-    )
-    func readsAStallTotal(text: String, total: UInt64?) {
-        #expect(BusyProbe.someTotal(text.utf8.span) == total)
     }
 
     @Test func theMachineItRunsOnHasARunQueue() throws {

@@ -1,6 +1,7 @@
 import Foundation
-import PressureKit
 import Testing
+
+@testable import PressureKit
 
 /// The README says nothing that is not so: its code is compiled and run, its promises name tests that exist, its
 /// numbers are the defaults, its links and commands lead somewhere.
@@ -44,15 +45,27 @@ import Testing
     @Test func everyPromiseNamesTestsThatExist() throws {
         let rows = readme.matches(of: /(?m)^\| (P\d+) \|.*$/)
         #expect(rows.map { String($0.1) } == (1...12).map { "P\($0)" })
+        try expectTests(inEach: rows.map { String($0.0) })
+    }
+
+    @Test func everyLineForThoseFromUIKitNamesTestsThatExist() throws {
+        let sections = readme.split(separator: "\n## ", omittingEmptySubsequences: false)
+        let section = try #require(sections.first { $0.hasPrefix("For those who come from UIKit\n") })
+        let rows = section.matches(of: /(?m)^\| .*$/).dropFirst().map { String($0.0) }
+        #expect(rows.count >= 14)
+        try expectTests(inEach: rows)
+    }
+
+    private func expectTests(inEach rows: [String]) throws {
         let sources = try Self.testSources()
         for row in rows {
-            let names = row.0.matches(of: /`([A-Za-z]+)\/([A-Za-z]+)`/)
-            #expect(!names.isEmpty, "\(row.1) names no test")
+            let names = row.matches(of: /`([A-Za-z]+Tests)\/([A-Za-z]+)`/)
+            #expect(!names.isEmpty, "no test is named in \(row)")
             for name in names {
                 let exists = sources.contains { source in
                     source.contains("struct \(name.1) {") && source.contains("func \(name.2)(")
                 }
-                #expect(exists, "\(row.1) names \(name.0), which does not exist")
+                #expect(exists, "\(name.0) does not exist")
             }
         }
     }
@@ -74,6 +87,38 @@ import Testing
         let share = PressureConfiguration().warningShare
         #expect(share == 0.25, "the README says a quarter")
     }
+
+    /// Numbers in running text, in words or digits, and what they are numbers of.
+    @Test func theNumbersInTheTextAreTheDefaults() throws {
+        let text = readme.replacing(/\s+/, with: " ")
+        let configuration = PressureConfiguration()
+        let times = PressureTimings()
+        let statements = [
+            "\(configuration.copyAheadRate.bytes >> 20) MiB/s at most, so that the next warning",
+            "compressed in memory instead, up to \(configuration.compressedTier.limit.bytes >> 20) MiB",
+            "Values are cut into chunks of \(SegmentFile.chunkSize >> 10) KiB",
+            "Values of up to \(SegmentFile.longestBatched >> 10) KiB are written many at a time",
+            "those of up to \(ExtentAllocator.unitSize >> 10) KiB share disk blocks",
+            "A crossing must still be there \(milliseconds(times.confirmation)) ms later",
+            "a level falls after \(seconds(times.dwell)) s without its cause",
+            "every \(seconds(times.warningRepeat)) s (warning) or \(seconds(times.criticalRepeat)) s (critical)",
+            "not for \(seconds(times.fruitlessPause)) s after one that brought back less than "
+                + "\(times.fruitful.bytes >> 20) MiB",
+            "the next threshold at \(times.fastestFill.bytes >> 30) GiB/s, or at \(times.idleFill.bytes >> 20) MiB/s",
+            "\(milliseconds(times.shortestPoll)) ms to \(seconds(times.longestPoll)) s.",
+        ]
+        for statement in statements { #expect(text.contains(statement), "no \"\(statement)\"") }
+        let inWords: [(isSo: Bool, words: String)] = [
+            (times.pausePerRelief == 20, "relief takes more than a twentieth of the time"),
+            (ColdLine.interval == .seconds(10), "values that have not been used for ten seconds"),
+            (Admission(clock: SystemClock()).patience == .seconds(1), "before it goes on, for a second at most"),
+        ]
+        for one in inWords { #expect(one.isSo && text.contains(one.words), "\"\(one.words)\" is not so, or not there") }
+    }
+
+    private func milliseconds(_ duration: Duration) -> Int64 { duration.nanoseconds / 1_000_000 }
+
+    private func seconds(_ duration: Duration) -> Int64 { duration.nanoseconds / 1_000_000_000 }
 
     private func percent(_ part: Double) -> String { "\(Int((part * 100).rounded())) %" }
 

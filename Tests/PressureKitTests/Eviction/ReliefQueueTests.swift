@@ -98,11 +98,23 @@ import Testing
 }
 
 @Suite struct ReliefAmountTests {
+    @Test func theMostItComesToIsKnownWithoutShares() {
+        #expect(ReliefAmount.bytes(30).merged(with: .bytes(80, atMost: 0.25)).mostBytes == 80)
+        #expect(ReliefAmount.share(0.25).merged(with: .bytes(80)).mostBytes == nil)
+        #expect(!ReliefAmount.bytes(1, atMost: 0.25).isNothing)
+    }
+
     @Test(arguments: [
         (ReliefAmount(), 100, 0 as Int?), (.bytes(30), 100, 30), (.bytes(-3), 100, 0), (.bytes(300), 100, 300),
         (.share(0.25), 100, 25), (.share(0.25), 101, 26), (.share(0.25), 0, 0), (.everything, 100, nil),
         (.share(1), 0, nil), (.bytes(30).merged(with: .share(0.25)), 100, 30),
         (.bytes(20).merged(with: .share(0.25)), 100, 25),
+        (.bytes(30, atMost: 0.25), 100, 25), (.bytes(20, atMost: 0.25), 100, 20), (.bytes(-1, atMost: 1), 100, 0),
+        // A steady wish does not hold back another one, nor is it carried away.
+        (.bytes(80, atMost: 0.25).merged(with: .bytes(40)), 100, 40),
+        (.bytes(80, atMost: 0.25).merged(with: .share(0.1)), 100, 25),
+        (.bytes(80, atMost: 0.25).merged(with: .everything), 100, nil),
+        (.bytes(80, atMost: 0.25).merged(with: .bytes(90, atMost: 0.5)), 100, 50),
         (.bytes(30).merged(with: .everything), 100, nil), (.bytes(10).merged(with: .bytes(20)), 100, 20),
     ])
     func aGoalIsTheLargerOfBytesAndShare(amount: ReliefAmount, evictable: Int, goal: Int?) {

@@ -102,7 +102,7 @@ import Testing
             _ = controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number)))
         }
         async let first = manager.relieve(.bytes(20_000))
-        hook.waitUntilReached()
+        try await hook.reached()
         async let second = manager.relieve(.bytes(50_000))
         // The second request has arrived once a third one, sent after it, has.
         while manager.pendingReplies < 2 { await Task.yield() }
@@ -123,7 +123,10 @@ import Testing
             state.wait { $0.released ? () : nil }
         }
 
-        func waitUntilReached() { state.wait { $0.reached ? () : nil } }
+        func reached() async throws {
+            try await BlockingPool.shared.run { [state] in state.wait { $0.reached ? () : nil } }
+        }
+
         func release() { state.withLock { $0.released = true } }
     }
 }

@@ -12,7 +12,7 @@ import Testing
         slot 3 memory.events /sys/fs/cgroup/app/memory.events
         slot 4 simulated demand
         sample 0 0=headroom:8000000000/16000000000 1=headroom:200/1000:watched
-        sample 250 2=stall:own:1200/300:5.10/0.00:armed:rang 3=events:4/3/2/1
+        sample 250 2=stall:own:1200/300:5.10/0.00:armed:rang:stirred 3=events:4/3/2/1
         sample 300 4=demand:critical:1048576 2=stall:host:1300/-:100.00/0.07
         sample 400 0=headroom:1/16000000000:age=150 4=demand:normal
         sample 500
@@ -40,7 +40,8 @@ import Testing
         #expect(first[1].reading.isWatched)
         let totals = StallTotals(some: 1200, full: 300, someAverage: 510)
         #expect(
-            second[0].reading.measure == .stall(StallReading(totals: totals, scope: .own, isArmed: true, hasRung: true))
+            second[0].reading.measure
+                == .stall(StallReading(totals: totals, scope: .own, isArmed: true, hasRung: true, hasStirred: true))
         )
         #expect(second[1].reading.measure == .events(EventCounters(high: 4, max: 3, oom: 2, oomKill: 1)))
         #expect(third[0].reading.measure == .demand(.critical, freeing: .mebibytes(1)))

@@ -25,6 +25,17 @@ import Testing
         #expect(window.drain() == .init())
     }
 
+    @Test(arguments: [
+        (nil as ByteCount?, 8 << 20), (.gibibytes(4), 8 << 20), (.mebibytes(256), 8 << 20), (.mebibytes(64), 2 << 20),
+        (.mebibytes(16), 1 << 20), (.zero, 1 << 20),
+    ])
+    func aSmallLimitHasShortWindows(limit: ByteCount?, length: Int) {
+        #expect(WritebackWindow.length(under: limit) == length)
+        var window = WritebackWindow(length: length)
+        #expect(window.wrote(at: 0, count: length - 1) == .init())
+        #expect(window.wrote(at: Int64(length), count: 1).start == Range(lower: 0, upper: Int64(length) + 1))
+    }
+
     @Test func aWindowCoversWritesInAnyOrder() {
         var window = WritebackWindow()
         #expect(window.wrote(at: 500, count: 100) == .init())
@@ -34,7 +45,7 @@ import Testing
 
     @Test func drainingWaitsForWhatWasStartedAndWhatWasNot() {
         var window = WritebackWindow()
-        _ = window.wrote(at: 0, count: WritebackWindow.length)
+        _ = window.wrote(at: 0, count: WritebackWindow.longest)
         _ = window.wrote(at: 1 << 30, count: 10)
         #expect(window.drain().finish == Range(lower: 0, upper: 1 << 30 + 10))
     }

@@ -15,7 +15,10 @@ import Testing
         let record = try record { record in
             for _ in 0..<98 { record.tally.record(.hit, nanoseconds: 100, bytes: 1) }
             record.tally.record(.restore, nanoseconds: 2_000_000, bytes: 1)
+            // The first time, and again: the first is everybody's cost.
+            record.tally.record(.load, nanoseconds: 900_000_000, bytes: 1)
             record.tally.record(.load, nanoseconds: 5_000_000, bytes: 1)
+            record.tally.reloads.record(nanoseconds: 5_000_000)
             record.tally.losses = [.init(path: "a", reason: "x"), .init(path: "a", reason: "y")]
             record.tally.failures = 3
         }

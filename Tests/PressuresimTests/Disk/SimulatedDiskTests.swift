@@ -106,6 +106,12 @@ import Testing
         #expect(disk.allocatedBytes == 0)
     }
 
+    /// Virtual time is the same where the only place to write is memory.
+    @Test func everyDirectoryIsOnADisk() throws {
+        let facts = try disk().directoryFacts("/dev/shm")
+        #expect(facts.isDirectory && facts.magic == 0xEF53 && facts.device == nil)
+    }
+
     @Test func slowIsNeverFasterThanUsual() {
         #expect(DiskCondition.imagined.slowed(to: 1e9).readRate == 125e6)
         #expect(DiskCondition.imagined.slowed(to: 1e6).writeRate == 1e6)

@@ -5,48 +5,14 @@ import Testing
 
 /// The tool as a process: exit status, what it prints where.
 @Suite struct CommandTests {
-    private struct Outcome {
-        var status: Int32
-        var output: String
-        var errors: String
-    }
-
-    /// The tool that was built together with the tests.
-    private static let tool: URL? = {
-        let executable = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-        let beside = executable.deletingLastPathComponent().appendingPathComponent("pressuresim")
-        let built = packageDirectory.appendingPathComponent(".build/debug/pressuresim")
-        return [beside, built].first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
-
     /// Whether the thread sanitizer's runtime is in this process.
     private static let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil
 
-    private func run(_ arguments: [String]) throws -> Outcome {
-        let tool: URL = try #require(Self.tool, "pressuresim has not been built")
-        let process = Process()
-        process.executableURL = tool
-        process.arguments = arguments
-        let output = Pipe()
-        let errors = Pipe()
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return Outcome(
-            status: process.terminationStatus,
-            output: String(decoding: text, as: UTF8.self),
-            errors: String(decoding: complaints, as: UTF8.self)
-        )
-    }
-
-    private func run(scenario text: String, _ options: [String] = []) async throws -> Outcome {
+    private func run(scenario text: String, _ options: [String] = []) async throws -> Tool.Outcome {
         try await withTemporaryDirectory { directory in
             let file = directory.appendingPathComponent("test.yaml")
             try Data(text.utf8).write(to: file)
-            return try run(["run", file.path] + options)
+            return try Tool.run(["run", file.path] + options)
         }
     }
 
@@ -72,9 +38,9 @@ import Testing
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains("test.yaml:5:5: found unknown key \"visable\""))
         #expect(outcome.output.isEmpty)
-        #expect(try run(["run"]).status == 2)
-        #expect(try run(["run", "a.yaml", "--no-such-option"]).status == 2)
-        #expect(try run(["no-such-command"]).status == 2)
+        #expect(try Tool.run(["run"]).status == 2)
+        #expect(try Tool.run(["run", "a.yaml", "--no-such-option"]).status == 2)
+        #expect(try Tool.run(["no-such-command"]).status == 2)
     }
 
     @Test func threeWhenTheEnvironmentRefuses() async throws {
@@ -99,7 +65,7 @@ import Testing
     @Test(.timeLimit(.minutes(15)), .enabled(if: !isSanitized))
     func theDemoReturnsNineTenthsOfWhatItClaimsAndLosesNothing() throws {
         let demo = packageDirectory.appendingPathComponent("Scenarios/gallery.yaml").path
-        let outcome = try run(["run", demo, "--json", "-"])
+        let outcome = try Tool.run(["run", demo, "--json", "-"])
         let json = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
         let expectations = try #require(json["expectations"] as? [[String: Any]])
         let broken = expectations.filter { $0["holds"] as? Bool == false }.compactMap { $0["expectation"] as? String }
@@ -109,7 +75,7 @@ import Testing
     }
 
     @Test func helpIsAnAnswerNotAnError() throws {
-        let outcome = try run(["run", "--help"])
+        let outcome = try Tool.run(["run", "--help"])
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("pressuresim run Scenarios/gallery.yaml"))
     }

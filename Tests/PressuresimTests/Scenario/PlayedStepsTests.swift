@@ -142,4 +142,32 @@ import Testing
         let text = shop("  - verify", top: "memory: {cgroup_limit: 128MiB}")
         await #expect(throws: EnvironmentRefusal.self) { try await play(text) }
     }
+
+    /// Twice what the cgroup allows: without a limit that binds, nothing would have to leave.
+    @Test func aScenarioWithALimitIsPlayedInACgroup() async throws {
+        let text = """
+            name: Small container
+            memory: {cgroup_limit: 96MiB}
+            controllers:
+              - name: service
+                caches:
+                  - {name: kept, count: 40, size: 2MiB, content: {synthetic: {entropy: 8}}, loader: none}
+                  - {name: made, count: 40, size: 2MiB, content: {synthetic: {entropy: 8}}, loader: {cost: 1ms}}
+            timeline:
+              - access: {of: service/*}
+              - access: {of: service/*, pattern: uniform, count: 60}
+            expect:
+              lost: == 0
+              failed_accesses: == 0
+              cgroup_peak: <= 96MiB
+            """
+        try await withTemporaryDirectory { directory in
+            let file = directory.appendingPathComponent("container.yaml")
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            let outcome = try Tool.run(["run", file.path, "--json", "-"])
+            guard outcome.status != 3 else { return print("skipped: \(outcome.errors)") }
+            #expect(outcome.status == 0, "\(outcome.output.suffix(800)) \(outcome.errors)")
+            #expect(outcome.output.contains("\"passed\" : true"))
+        }
+    }
 }

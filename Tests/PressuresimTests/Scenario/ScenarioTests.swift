@@ -95,11 +95,16 @@ import Testing
     }
 
     /// The scenarios that come with the package, and the promise that each says what it shows.
-    @Test(arguments: ["gallery", "flashcards", "flood"])
+    @Test(arguments: [
+        "analytics", "container", "disk-full", "flashcards", "flood", "gallery", "neighbour", "news", "server",
+        "slow-disk",
+        "tunnel",
+    ])
     func theScenariosOfThePackageAreRight(name: String) throws {
         let path = packageDirectory.appendingPathComponent("Scenarios/\(name).yaml").path
         let scenario = try ScenarioFile.read(path: path)
         #expect(!scenario.description.isEmpty)
+        #expect(scenario.expectations.count >= 5)
         #expect(scenario.expectations.contains { $0.text == "lost == 0" })
     }
 }

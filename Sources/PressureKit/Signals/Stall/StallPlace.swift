@@ -11,10 +11,13 @@ struct StallPlace {
 
     private let totals: ProcFile
     private(set) var triggers: [StallTrigger] = []
+    /// Rings on the way to the others.
+    private var scout: StallTrigger?
     /// Why there is no trigger.
     private(set) var refusal: Errno?
     /// A trigger has rung since the last reading.
     private var hasRung = false
+    private var hasStirred = false
     /// A trigger has rung, and tasks had waited.
     private(set) var isVerified = false
     private var someAtLastRing = 0
@@ -40,44 +43,68 @@ struct StallPlace {
             isVerified = isVerified || now.some > someAtLastRing
             someAtLastRing = now.some
         }
-        defer { hasRung = false }
-        return StallReading(totals: now, scope: scope, isArmed: !triggers.isEmpty, hasRung: hasRung)
+        defer { (hasRung, hasStirred) = (false, false) }
+        return StallReading(
+            totals: now,
+            scope: scope,
+            isArmed: !triggers.isEmpty,
+            hasRung: hasRung,
+            hasStirred: hasStirred
+        )
     }
 
-    /// Arms a trigger for each level.
+    /// Arms a trigger for each level, and a scout.
+    ///
+    /// The kernel looks at the triggers of those without privileges once in two seconds. What begins after one look and
+    /// crosses before the next is seen there; what crosses slowly would be seen up to two seconds late. The scout rings at a
+    /// quarter of the way, and from then on the monitor looks for itself.
     ///
     /// - Parameters:
-    ///   - watch: Has a descriptor watched; `false` when that cannot be.
-    mutating func arm(_ thresholds: StallThresholds, watch: (CInt) -> Bool) {
+    ///   - watch: Has a descriptor watched, a scout's or not; `false` when that cannot be.
+    mutating func arm(_ thresholds: StallThresholds, watch: (_ descriptor: CInt, _ isScout: Bool) -> Bool) {
         guard triggers.isEmpty else { return }
         do throws(Errno) {
             for (line, waiting) in [(StallTrigger.Line.some, thresholds.warning), (.full, thresholds.critical)] {
-                let trigger = try StallTrigger(path: path, line: line, waiting: waiting, window: thresholds.window)
-                guard watch(trigger.descriptor) else {
-                    let failure = Errno(rawValue: errno)
-                    trigger.close()
-                    throw failure
-                }
-                triggers.append(trigger)
+                triggers.append(try arm(line, waiting, thresholds) { watch($0, false) })
             }
             refusal = nil
         } catch {
             // One of two is better than none.
             refusal = triggers.isEmpty ? error : nil
         }
+        // Without it, all works but a little later.
+        if !triggers.isEmpty { scout = try? arm(.some, thresholds.warning / 4, thresholds) { watch($0, true) } }
+    }
+
+    private func arm(
+        _ line: StallTrigger.Line,
+        _ waiting: Duration,
+        _ thresholds: StallThresholds,
+        watch: (CInt) -> Bool
+    ) throws(Errno) -> StallTrigger {
+        let trigger = try StallTrigger(path: path, line: line, waiting: waiting, window: thresholds.window)
+        guard watch(trigger.descriptor) else {
+            let failure = Errno(rawValue: errno)
+            trigger.close()
+            throw failure
+        }
+        return trigger
     }
 
     /// Ends the triggers.
     mutating func disarm(unwatch: (CInt) -> Void) {
-        for trigger in triggers {
+        for trigger in triggers + (scout.map { [$0] } ?? []) {
             unwatch(trigger.descriptor)
             trigger.close()
         }
         triggers = []
+        scout = nil
     }
 
-    /// A trigger has rung.
-    mutating func noteRing() { hasRung = true }
+    /// A trigger has rung, or only the scout.
+    mutating func noteRing(ofScout isScout: Bool) {
+        if isScout { hasStirred = true } else { hasRung = true }
+    }
 
     /// Whether the place works, and how well.
     var status: SignalStatus {

@@ -39,13 +39,16 @@ package struct StallReading: Hashable, Sendable {
     package var isArmed: Bool
     /// It has, since the last reading. It may have been a false alarm.
     package var hasRung: Bool
+    /// Some have waited, though not long enough for the level: reason to look closer for a while.
+    package var hasStirred: Bool
 
     /// Creates a reading.
-    package init(totals: StallTotals, scope: Scope, isArmed: Bool, hasRung: Bool) {
+    package init(totals: StallTotals, scope: Scope, isArmed: Bool, hasRung: Bool, hasStirred: Bool = false) {
         self.totals = totals
         self.scope = scope
         self.isArmed = isArmed
         self.hasRung = hasRung
+        self.hasStirred = hasStirred
     }
 }
 

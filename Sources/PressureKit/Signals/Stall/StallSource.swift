@@ -8,6 +8,9 @@ package final class StallSource: SignalSource {
     /// The process's own cgroup, three above it, and the machine. Each trigger of a privileged process costs the kernel a
     /// thread, so there are no more.
     package static let mostPlaces = 5
+    /// Tags from here on are those of scouts.
+    private static let scoutTags = 1000
+
     private struct State {
         var locator: CgroupLocator
         var places: [StallPlace?] = Array(repeating: nil, count: StallSource.mostPlaces)
@@ -86,8 +89,9 @@ package final class StallSource: SignalSource {
     private func arm(_ state: inout State) {
         guard let loop = state.loop else { return }
         for place in state.places.indices {
-            state.places[place]?.arm(context.thresholds.stall) { descriptor in
-                loop.watch(descriptor, for: .urgent, tag: place, receiver: self)
+            state.places[place]?.arm(context.thresholds.stall) { descriptor, isScout in
+                let tag = isScout ? place + Self.scoutTags : place
+                return loop.watch(descriptor, for: .urgent, tag: tag, receiver: self)
             }
         }
     }
@@ -116,13 +120,15 @@ package final class StallSource: SignalSource {
 
     package func receive(_ event: EventLoop.Event) {
         state.withLock { state in
+            let isScout = event.tag >= Self.scoutTags
+            let place = isScout ? event.tag - Self.scoutTags : event.tag
             guard event.failed else {
-                state.places[event.tag]?.noteRing()
+                state.places[place]?.noteRing(ofScout: isScout)
                 return
             }
             // For good: the cgroup is gone or the kernel has stopped counting. Left open, the descriptor rings for ever.
             let loop = state.loop
-            state.places[event.tag]?.disarm { loop?.unwatch($0) }
+            state.places[place]?.disarm { loop?.unwatch($0) }
             state.isLost = true
         }
     }
