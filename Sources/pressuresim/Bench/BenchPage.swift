@@ -37,7 +37,7 @@ struct BenchPage {
         let reached = held.count(where: \.self)
         let missing = last.metrics.count - held.count
         let rest = missing > 0 ? " \(Quantities.count(missing, "metric")) could not be measured here." : ""
-        let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept." : ""
+        let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept.".unbroken : ""
         return Page.verdict(
             isGood: reached == held.count,
             "\(reached) of \(held.count) goals reached",
@@ -65,19 +65,21 @@ struct BenchPage {
         var table = DataTable(
             caption: "Every metric of the run of \(Self.day(last))",
             columns: [
-                .text("Metric"), .number("Value"), .number("Limit"), .number("Ratio"), .number("Goal"),
-                .text("Verdict"),
+                .text("Metric"), .text("Verdict"), .number("Ratio"), .number("Goal"), .number("Value"),
+                .number("Limit"),
                 .text("The limit is"),
             ]
         )
         for metric in BenchMetric.allCases {
             guard let result = last[metric] else { continue }
-            let verdict = result.holds.map { $0 ? "✓ reached" : "✗ missed" } ?? "not measured"
+            let verdict = (result.holds.map { $0 ? "✓ reached" : "✗ missed" } ?? "– no value")
+                .replacingOccurrences(of: " ", with: "\u{A0}")
             let cells: [Html] = [
-                Html("code") { metric.rawValue }, .text(result.value.map(metric.unit.text) ?? "–"),
-                .text(result.limit.map(metric.unit.text) ?? "–"), .text(result.ratio.map(Quantities.digits) ?? "–"),
-                .text(Self.goal(metric)),
-                Html("span", result.holds.map { .class($0 ? "good" : "bad") }) { verdict }, .text(metric.limit),
+                Html("code") { metric.rawValue },
+                Html("span", result.holds.map { .class($0 ? "good" : "bad") }) { verdict },
+                .text(result.ratio.map(Quantities.digits) ?? "–"), .text(Self.goal(metric)),
+                .text(result.value.map(metric.unit.text) ?? "–"), .text(result.limit.map(metric.unit.text) ?? "–"),
+                .text(metric.limit),
             ]
             table.add(cells)
         }
@@ -157,7 +159,7 @@ struct BenchPage {
 
     /// `"≤ 1.5"`.
     static func goal(_ metric: BenchMetric) -> String {
-        metric.goal.text.replacingOccurrences(of: "<=", with: "≤").replacingOccurrences(of: ">=", with: "≥").unbroken
+        metric.goal.text.replacingOccurrences(of: "<=", with: "≤").replacingOccurrences(of: ">=", with: "≥")
             .replacingOccurrences(of: " ", with: "\u{A0}")
     }
 }

@@ -74,6 +74,9 @@ struct BenchCommand: AsyncParsableCommand {
     var tiny = false
 
     func validate() throws {
+        if json == "-", html == "-" {
+            throw ValidationError("Only one of --json and --html can be standard output.")
+        }
         if signals, html != nil || append != nil {
             throw ValidationError("--html and --append keep runs of the whole bench: leave out --signals.")
         }
@@ -93,7 +96,7 @@ struct BenchCommand: AsyncParsableCommand {
         CutShort.reporting {
             progress.stop()
             guard let record = bench.board.soFar else { return }
-            if json != "-" { try? CommandOutput.print(BenchText(record: record, style: .output).text) }
+            if ![json, html].contains("-") { try? CommandOutput.print(BenchText(record: record, style: .output).text) }
             if let json { try? CommandOutput.write(BenchJSON(record).data(), to: json) }
         }
         progress.start { nil }
@@ -107,7 +110,7 @@ struct BenchCommand: AsyncParsableCommand {
         } catch {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
-        if json != "-" { try CommandOutput.print(BenchText(record: record, style: .output).text) }
+        if ![json, html].contains("-") { try CommandOutput.print(BenchText(record: record, style: .output).text) }
         try write(record, runs)
     }
 

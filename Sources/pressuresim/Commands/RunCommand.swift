@@ -38,7 +38,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
     var json: String?
 
-    @Option(help: ArgumentHelp("Write the account as a page with charts, in one file.", valueName: "path"))
+    @Option(help: ArgumentHelp("Write a page with charts to this file; - is standard output.", valueName: "path"))
     var html: String?
 
     @Option(help: "Use this seed instead of the scenario's.")
@@ -64,9 +64,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: .hidden) var lifeEvents = false
 
     func validate() throws {
-        let outputs = [json, log, csv].compactMap(\.self)
+        let outputs = [json, log, csv, html].compactMap(\.self)
         guard outputs.count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("Only one of --json, --log and --csv can be standard output.")
+            throw ValidationError("Only one of --json, --log, --csv and --html can be standard output.")
         }
     }
 
@@ -114,7 +114,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func report(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) throws {
-        if ![json, log, csv].contains("-") {
+        if ![json, log, csv, html].contains("-") {
             let account = Account(record: record, figures: figures, outcomes: outcomes, style: .output)
             try CommandOutput.print(account.text)
         }

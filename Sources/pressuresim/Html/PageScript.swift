@@ -33,7 +33,7 @@ enum PageScript {
             readout.replaceChildren(...[...rows[current].cells].map((cell, column) => {
               const item = document.createElement("span"), head = document.createElement("b");
               head.textContent = heads[column] + " ";
-              item.append(head, cell.textContent);
+              item.append(head, cell.textContent + " ");
               return item;
             }));
           };

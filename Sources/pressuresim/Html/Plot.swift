@@ -144,10 +144,12 @@ struct Plot: Sendable {
         Html("circle", .class(`class`), .set("cx", part: point.x), .set("cy", part: 1 - point.y), .set("r", radius))
     }
 
-    /// A small drawing of its own in pixels, its origin at a place of the width and so many pixels from the top.
-    static func glyph(_ class: String, _ path: StaticString, x: Double, y: Double) -> Html {
+    /// A small drawing of its own in pixels, its origin at a place of the width, moved by
+    /// `dx` pixels, and so many pixels from the top.
+    static func glyph(_ class: String, _ path: StaticString, x: Double, y: Double, dx: Double = 0) -> Html {
         Html("svg", .class("glyph"), .set("x", part: x), .set("y", y), .set("width", "1"), .set("height", "1")) {
-            Html("path", .class(`class`), .set("d", path.description))
+            let shift = dx == 0 ? nil : HtmlAttribute.set("transform", "translate(\(PathData.number(dx)))")
+            Html("path", .class(`class`), .set("d", path.description), shift)
         }
     }
 

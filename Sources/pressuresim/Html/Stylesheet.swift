@@ -49,13 +49,17 @@ enum Stylesheet {
         .tiles div{display:flex;flex-direction:column}
         .tiles dt{color:var(--muted);font-size:.875rem}
         .tiles dd{margin:0}
-        .tiles .figure{font-size:1.65rem;line-height:1.25;font-weight:600;letter-spacing:-.02em;font-variant-numeric:tabular-nums}
+        .tiles .figure{font-size:1.35rem;white-space:nowrap;line-height:1.25;font-weight:600;letter-spacing:-.02em;font-variant-numeric:tabular-nums}
         .tiles .aside{color:var(--muted);font-size:.875rem}
 
         """
 
     private static let tables: StaticString = """
-        .scroll{overflow-x:auto;margin:.75rem 0 1.25rem}
+        .scroll{overflow-x:auto;margin:.75rem 0 1.25rem;--shade:color-mix(in srgb,var(--ink) 22%,transparent);background:
+        linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/2rem 100% no-repeat local,
+        linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/2rem 100% no-repeat local,
+        linear-gradient(90deg,var(--shade),transparent) 0 0/.5rem 100% no-repeat scroll,
+        linear-gradient(270deg,var(--shade),transparent) 100% 0/.5rem 100% no-repeat scroll}
         table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
         caption{text-align:left;color:var(--muted);padding:0 0 .4rem}
         th,td{text-align:left;vertical-align:baseline;padding:.42rem .9rem .42rem 0;border-bottom:1px solid var(--rule)}
@@ -168,7 +172,7 @@ enum Stylesheet {
         nav,.skip,.readout,.cursor{display:none}
         figure,.checks li,ol.steps>li,tr,.tiles div{break-inside:avoid}
         h2,h3{break-after:avoid}
-        .scroll{overflow:visible}
+        .scroll{overflow:visible;background:none}
         table{font-size:8.5pt}
         th,td{overflow-wrap:anywhere;padding-right:.6em}
         th code{white-space:normal}

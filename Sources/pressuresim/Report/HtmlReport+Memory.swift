@@ -22,8 +22,8 @@ extension HtmlReport {
             id: "memory-figure",
             title: "Where the bytes were",
             caption: .text(
-                "Above the line, what was in memory; below it, what was on disk. "
-                    + "What has a copy is freed without writing; what has none must be written first."
+                "Above the line, what was in memory; below it, what was on disk. What has a copy there, or a loader, goes "
+                    + "at once; everything else must be written first."
             ),
             legend: legend,
             chart: plot.html,
@@ -35,14 +35,15 @@ extension HtmlReport {
 
     private var legend: [ChartFigure.Entry] {
         var entries: [ChartFigure.Entry] = [
-            .init(tone: .blue, text: "in memory, the only copy"), .init(tone: .sky, text: "in memory, copy on disk"),
+            .init(tone: .blue, text: "in memory, to be written first"),
+            .init(tone: .sky, text: "in memory, can go at once"),
         ]
         if record.timeline.points.contains(where: { $0.compressed > .zero }) {
             entries.append(.init(tone: .green, text: "in memory, compressed"))
         }
         if hasResident { entries.append(.init(tone: .ink, look: .line, text: "the process (VmRSS)")) }
-        entries.append(.init(tone: .amber, text: "on disk, as stored"))
-        entries.append(.init(tone: .amber, look: .dashed, text: "the same before compressing"))
+        entries.append(.init(tone: .amber, text: "on disk, all copies as stored"))
+        entries.append(.init(tone: .ink, look: .dashed, text: "values that are only there, in full"))
         if !record.reliefs.isEmpty { entries.append(.init(tone: .ink, look: .bar, text: "relief, as long as it took")) }
         for kind in Timeline.Mark.Kind.allCases where shownMarks.contains(where: { $0.kind == kind }) {
             entries.append(.init(tone: .ink, glyph: Self.glyphs[kind], text: kind.rawValue))
@@ -97,7 +98,7 @@ extension HtmlReport {
         }
         if lowest < 0 {
             layers.append(area(.amber, from: \.stored, to: { _ in 0 }))
-            layers.append(Plot.path("line-amber dashed", .line(points(\.plain))))
+            layers.append(Plot.path("line-ink dashed", .line(points(\.plain))))
         }
         layers.append(Plot.segment("zero", from: (0, 1 - y.position(of: 0)), to: (1, 1 - y.position(of: 0))))
         if hasResident { layers.append(Plot.path("line-ink", .line(points { $0.resident ?? 0 }))) }
@@ -158,7 +159,7 @@ extension HtmlReport {
             }
             if let fit = Self.fit(label, in: stop - start) {
                 parts.append(
-                    Plot.label(label.text, .class("strong middle\(fit)"), x: label.position, y: 0, dx: 0, dy: -8)
+                    Plot.label(label.text, .class("strong middle\(fit)"), x: label.position, y: 0, dx: 0, dy: -14)
                 )
             }
             return parts
@@ -175,6 +176,7 @@ extension HtmlReport {
     /// A plot's width on a phone and on a desk, in pixels.
     private static let narrowWidth = 280.0
     private static let wideWidth = 640.0
+    private static let glyphWidth = 13.0
 
     /// A bar above the plot for each relief, as long as it took: what fell meanwhile, fell because of it. Those that would
     /// touch are one.
@@ -207,7 +209,7 @@ extension HtmlReport {
 
     /// What is written at a mark: of a warning, the level that it brought.
     private static func label(of mark: Timeline.Mark) -> String {
-        mark.kind == .warning && mark.text.count <= 8 ? mark.text : mark.kind.rawValue
+        mark.kind == .warning && mark.text.contains("critical") ? "critical" : mark.kind.rawValue
     }
 
     private func marks(_ x: Axis) -> [Html] {
@@ -215,12 +217,16 @@ extension HtmlReport {
         let labels = marks.map { LabelFit.Label(position: x.position(of: $0.at.seconds), text: Self.label(of: $0)) }
         let onPhones = LabelFit.fitting(labels, width: Self.narrowWidth)
         let onDesks = LabelFit.fitting(labels, width: Self.wideWidth)
+        var shift = 0.0
         return marks.indices.flatMap { index -> [Html] in
             let place = labels[index].position
             var parts: [Html] = []
             if marks.count <= 40 { parts.append(Plot.segment("rulemark", from: (place, 0), to: (place, 1))) }
+            // Two at one moment stand side by side.
+            let isCrowded = index > 0 && (place - labels[index - 1].position) * Self.wideWidth < Self.glyphWidth
+            shift = isCrowded ? shift + Self.glyphWidth : 0
             if let glyph = Self.glyphs[marks[index].kind] {
-                parts.append(Plot.glyph("fill-ink", glyph, x: place, y: -36))
+                parts.append(Plot.glyph("fill-ink", glyph, x: place, y: -36, dx: shift))
             }
             guard onDesks[index] || onPhones[index] else { return parts }
             let fit = onPhones[index] ? (onDesks[index] ? "" : " narrow") : " wide"
@@ -238,12 +244,13 @@ extension HtmlReport {
         let points = record.timeline.points
         let x = Axis.time(to: max(points.map(\.at.seconds).max() ?? 0, record.duration.seconds))
         var table = DataTable(
-            caption: "Memory by tier, at \(min(points.count, Self.told)) moments of \(Quantities.count(points.count))",
+            caption: "Memory by tier, at some of the \(Quantities.count(points.count)) moments that were looked at",
             columns: [
-                .number("Time"), .text("Level"), .number("Only copy"), .number("With a copy"), .number("Compressed"),
-                .number("On disk"), .number("Before compressing"),
+                .number("Time"), .text("Level"), .number("To be written"), .number("Can go"), .number("Compressed"),
+                .number("On disk"), .number("Only there"),
             ] + (hasResident ? [.number("VmRSS")] : [])
         )
+        var last: [String] = []
         for index in Thinning.evenly(points.count, limit: Self.told) {
             let point = points[index]
             let clean = min(point.clean, point.resident)
@@ -252,6 +259,9 @@ extension HtmlReport {
                 "\(point.compressed)", "\(point.stored)", "\(point.spilled)",
             ]
             if hasResident { cells.append(point.rss.map { "\($0)" } ?? "–") }
+            // Two points at one moment with nothing between them are one line.
+            if cells == last { continue }
+            last = cells
             table.add(cells, position: x.position(of: point.at.seconds))
         }
         return table

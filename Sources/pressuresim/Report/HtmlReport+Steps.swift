@@ -85,7 +85,10 @@ extension HtmlReport {
                     "Resident memory as the kernel counts it: values, but also the program, its stacks and its heap. It "
                         + "stands above the areas by what is not values."
                 ),
-                ("Clean", "A value with a valid copy on disk: it leaves memory without writing."),
+                (
+                    "Can go at once",
+                    "A value with a valid copy on disk, or with a loader: it leaves memory without writing."
+                ),
                 ("p50, p99", "Half of all, and 99 of 100, took no longer than that."),
                 (
                     "Latencies",
@@ -93,7 +96,7 @@ extension HtmlReport {
                 ),
                 (
                     "Levels",
-                    "Warning and critical are the library's judgement; at a simulated warning they last as long as it."
+                    "Shaded where real pressure reached them. A simulated warning asks for a relief and leaves the level."
                 ),
             ])
         }

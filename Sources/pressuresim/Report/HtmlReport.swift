@@ -110,11 +110,11 @@ struct HtmlReport {
         let accesses = figures[.accesses] ?? 0
         let hits = accesses > 0 ? (figures[.hits] ?? 0) / accesses : nil
         add("Found in memory", hits, Quantities.percent, "of \(Quantities.count(Int(accesses), "read"))")
-        add("Size on disk", figures[.compressionRatio], Quantities.percent, spillPeak)
+        add("Written as", figures[.compressionRatio], Quantities.percent, spillPeak)
         return Page.tiles(tiles)
     }
 
     private var spillPeak: String? {
-        figures[.spillFilePeak].map { "file at most \(Quantities.bytes($0))" }
+        figures[.spillFilePeak].map { "of the size; file at most \(Quantities.bytes($0))" }
     }
 }

@@ -74,6 +74,30 @@ import Testing
         #expect(Self.text(record).utf8.count < 250_000)
     }
 
+    @Test func noRowOfTheCurveRepeatsTheOneBefore() throws {
+        var record = try RunSamples.usual()
+        let points = record.timeline.points
+        record.timeline.points = [points[0], points[0], points[0], points[300]]
+        let rows = try Parsed(Self.text(record)).all("data-at")
+        #expect(rows.count == 2)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func theCommandWritesOneFileThatNamesNoHost() async throws {
+        try await withTemporaryDirectory { directory in
+            let scenario = directory.appendingPathComponent("small.yaml")
+            try Data(smallScenario.utf8).write(to: scenario)
+            let outcome = try Tool.run(["run", scenario.path, "--virtual", "--html", "-"])
+            #expect(outcome.status == 0)
+            #expect(outcome.output.hasPrefix("<!DOCTYPE html>\n<html"))
+            let page = try Parsed(outcome.output)
+            #expect(page.text.contains("The expectation holds"))
+            let host = ProcessInfo.processInfo.hostName
+            #expect(["", "localhost"].contains(host) || !outcome.output.contains(host))
+            let both = try Tool.run(["run", scenario.path, "--html", "-", "--json", "-"])
+            #expect(both.status == 2)
+        }
+    }
+
     @Test func barsMeetWithoutAGap() {
         var latencies = Latencies()
         for power in 0..<9 { for _ in 0...power { latencies.record(nanoseconds: Int64(pow(10, Double(power)))) } }
