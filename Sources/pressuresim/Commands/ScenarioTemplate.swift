@@ -65,6 +65,8 @@ enum ScenarioTopic {
         A CACHE has a name, a count, a size (64KiB, or 4KiB to 64KiB), content (text, {files: DIRECTORY},
         {synthetic: {compressibility: 0.6}}) and a loader: {cost: 5ms, failure: 1%}, or none for what cannot be made again.
 
+        Editors complete and explain all this with Scenarios/scenario.schema.json, which pressuresim schema prints too.
+
         A STEP is one of:
 
         \(wrapped(Step.form.allowed, indent: "  "))
@@ -99,14 +101,11 @@ enum ScenarioTopic {
         """
     }
 
-    /// All figures, by their unit.
+    /// All figures, with their units.
     private static var figures: String {
-        var units: [Figure.Unit] = []
-        for figure in Figure.allCases where !units.contains(figure.unit) { units.append(figure.unit) }
-        return units.map { unit in
-            let names = Figure.allCases.filter { $0.unit == unit }.map(\.rawValue).joined(separator: ", ")
-            return "  \(unit.example):\n" + wrapped(names, indent: "      ")
-        }.joined(separator: "\n")
+        var table = TextTable([.left, .left, .left])
+        for figure in Figure.allCases { table.add([figure.rawValue, figure.unit.rawValue, figure.meaning]) }
+        return table.lines.map { "  \($0)" }.joined(separator: "\n")
     }
 
     /// Words in lines of at most 118 columns.

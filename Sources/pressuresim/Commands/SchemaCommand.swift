@@ -15,5 +15,5 @@ struct SchemaCommand: ParsableCommand {
         shouldDisplay: false
     )
 
-    func run() { print(Scenario.schema.text) }
+    func run() throws { try CommandOutput.print(Scenario.schema.text) }
 }

@@ -9,9 +9,11 @@ struct ComparisonWords {
         guard let ours = report.ours, let waited = ours[.waited] else { return "PressureKit has not been played yet." }
         let rivals = report.scores.filter { $0.contender != .ours && $0[.waited] != nil }
         guard let rival = rivals.min(by: { $0[.waited] ?? 0 < $1[.waited] ?? 0 }), let least = rival[.waited] else {
-            return "Readers waited \(Quantities.duration(waited)) with PressureKit; nobody else has been played yet."
+            return
+                "Readers waited \(Score.Column.waited.text(waited)) with PressureKit; nobody else has been played yet."
         }
-        let (our, their) = (Quantities.duration(waited), Quantities.duration(least))
+        let (our, their) = (Score.Column.waited.text(waited), Score.Column.waited.text(least))
+        if waited == 0, least == 0 { return "Nobody waited: nothing was read again after it had left memory." }
         if our == their {
             return "Readers wait as long with PressureKit as with \(rival.name), the best other: \(our)."
         }
@@ -49,6 +51,9 @@ struct ComparisonWords {
         if let spread = report.spread {
             return
                 "Runs of one order waited up to \(Quantities.percent(spread)) more or less: what differs less is chance."
+        }
+        if report.runs > 1 {
+            return "Real time: what else the machine did is in the figures; small differences are chance."
         }
         return "Real time, one run each: what else the machine did is in the figures. Use --runs, or leave out --real."
     }

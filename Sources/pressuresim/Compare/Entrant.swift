@@ -3,12 +3,15 @@ import PressureKit
 /// A contender in one run: makes the manager answer as it does, and notes what a real one could not have got back.
 final class Entrant: PressureControllerDelegate {
     let contender: Contender
+    /// The values that no loader makes, by the path of the cache that they are in.
+    private let irreplaceable = Lock<[String: [any SimulatedCache]]>([:])
+    /// Those of them that have left memory, by their own paths.
     private let gone = Lock<Set<String>>([])
 
     init(_ contender: Contender) { self.contender = contender }
 
-    /// How many caches without a loader have lost their value from memory: this library kept copies, while whoever can
-    /// only drop had lost it. 0 for contenders that spill.
+    /// How many values have left memory that no loader makes: this library kept copies, while whoever can only drop had
+    /// lost them. 0 for contenders that spill.
     var onlyCopies: Int { gone.withLock(\.count) }
 
     /// Before the manager is made.
@@ -17,6 +20,8 @@ final class Entrant: PressureControllerDelegate {
     /// Before the timeline begins. Delegates are weak: whoever plays keeps the entrant until the end.
     func enter(_ world: World) {
         guard contender.onlyDrops else { return }
+        let values = Dictionary(grouping: world.caches.filter { !$0.hasLoader }) { String($0.address) }
+        irreplaceable.withLock { $0 = values }
         for controller in world.controllers { controller.delegate = self }
     }
 
@@ -24,7 +29,9 @@ final class Entrant: PressureControllerDelegate {
     func preferredDisposition(for resource: PressureResource) -> Disposition? { .drop }
 
     func resourceDidEvict(_ resource: PressureResource) {
-        guard !resource.hasLoader else { return }
-        gone.withLock { _ = $0.insert(resource.path) }
+        let values = irreplaceable.withLock { $0[resource.path] } ?? []
+        // Of several in one cache, only some may have left.
+        let left = values.count == 1 ? values : values.filter { $0.residency != .resident }
+        gone.withLock { $0.formUnion(left.map(\.path)) }
     }
 }

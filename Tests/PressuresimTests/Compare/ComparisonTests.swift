@@ -64,8 +64,26 @@ import Testing
     @Test func whatHasNoLoaderIsKeptAndCounted() async throws {
         let report = try await compare("critical", contenders: [.ours, .purge, .nscache])
         #expect(report.scores.map(\.lost) == [0, 0, 0])
-        // Everything left, so all that cannot be made again would have been lost.
+        // All there is was to leave, so all that cannot be made again would have been lost.
         #expect(report.scores.map(\.onlyCopies) == [0, 8, 8])
+    }
+
+    /// Those of a keyed cache are counted by key.
+    @Test func keysWithoutALoaderAreCountedOneByOne() async throws {
+        let text = """
+            name: Keys
+            controllers:
+              - name: shelf
+                caches:
+                  - {name: notes, keyed: {keys: 6}, size: 16KiB, content: text, loader: none}
+            timeline:
+              - warning: critical
+            """
+        var comparison = Comparison(scenario: try scenario(text), file: "test.yaml", isReal: false)
+        comparison.contenders = [.ours, .purge]
+        let report = try #require(try await comparison.run())
+        #expect(report.scores.map(\.onlyCopies) == [0, 6])
+        #expect(ComparisonWords(report: report).verdict.hasPrefix("Nobody waited"))
     }
 
     @Test func twoComparisonsAreTheSame() async throws {
@@ -124,7 +142,7 @@ import Testing
     @Test func inRealTimeItSaysWhatThatIsWorth() async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.appendingPathComponent("test.yaml")
-            try Data(smallScenario.utf8).write(to: file)
+            try Data(ComparisonTests.text.replacing("WARNING", with: "critical").utf8).write(to: file)
             let outcome = try Tool.run(["compare", file.path, "--real", "--runs", "2"])
             #expect(outcome.status == 0, "\(outcome)")
             #expect(outcome.output.contains("medians of 2 runs each"))
