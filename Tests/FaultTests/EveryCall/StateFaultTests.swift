@@ -57,7 +57,7 @@ struct StateFaultTests {
             for isLasting in kind.lasts ? [false, true] : [false] {
                 var number = 0
                 while true {
-                    number += 1
+                    number += isLasting ? EveryCallFailsTests.strideOfLasting : 1
                     let occurrence: FaultyFileSystem.Occurrence = isLasting ? .from(number) : .once(number)
                     let rule = FaultyFileSystem.Rule(kind.fault(number), on: kind.operation, occurrence)
                     let struck = try await body(rule, "\(kind.name), call \(number)\(isLasting ? " and on" : "")")
