@@ -5,8 +5,9 @@ import Testing
 @testable import pressuresim
 
 /// Scenarios in virtual time, played by the tool as users play it: another process each time, so that nothing that a
-/// process draws anew, addresses and hash seeds, can hide.
-@Suite(.timeLimit(.minutes(15))) struct VirtualTimeTests {
+/// process draws anew, addresses and hash seeds, can hide. One scenario at a time: each is three processes with all its
+/// values.
+@Suite(.serialized, .timeLimit(.minutes(15))) struct VirtualTimeTests {
     /// All scenarios that come with the package.
     static let scenarios: [String] = {
         let directory = packageDirectory.appendingPathComponent("Scenarios").path
