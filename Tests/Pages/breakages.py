@@ -37,6 +37,6 @@ MISDEEDS = [
     ("console", "console.log('hello')"),
     ("dialog", "setTimeout(() => alert('hello'), 0)"),
     # The page's own policy forbids it before it becomes a request.
-    ("log", "fetch('https://example.invalid/').catch(() => {})"),
+    ("log", "fetch('elsewhere.txt').catch(() => {})"),
     ("exception", "setTimeout(() => { throw new Error('hello') }, 0)"),
 ]

@@ -1,7 +1,7 @@
 """A headless Chromium, driven over the DevTools protocol through two pipes: nothing but Python's standard library.
 
-https://chromedevtools.github.io/devtools-protocol/ describes the methods; with --remote-debugging-pipe, messages are JSON
-ended by a zero byte, read from descriptor 3 and written to descriptor 4.
+The protocol's own pages describe the methods. With --remote-debugging-pipe, messages are JSON ended by a zero byte; the
+browser reads them from descriptor 3 and writes them to descriptor 4.
 """
 
 import base64
@@ -34,6 +34,7 @@ class Browser:
         ]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")  # its sandbox refuses root
+
         def install():
             # The numbers are the browser's; what is in the way moves out of it first.
             first, second = os.dup(to_browser), os.dup(from_browser)
@@ -41,6 +42,7 @@ class Browser:
             os.dup2(second, 4)
             os.set_inheritable(3, True)
             os.set_inheritable(4, True)
+
         self.process = subprocess.Popen(
             arguments, preexec_fn=install, close_fds=False, start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
