@@ -57,10 +57,10 @@ import Testing
         return (process.terminationStatus, text)
     }
 
-    /// Whether it has taken over SIGHUP, which it does last: the kernel says which signals a process ignores.
+    /// Whether it has taken over SIGINT and SIGHUP: the kernel says which signals a process has handlers for.
     private func listens(_ process: Process) -> Bool {
         guard let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),
-            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigIgn:") }),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }),
             let mask = UInt64(line.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16)
         else { return false }
         return mask & (1 << UInt64(SIGHUP - 1)) != 0 && mask & (1 << UInt64(SIGINT - 1)) != 0
