@@ -115,6 +115,7 @@ import Testing
         world.base.endProcess()
         try await checkState(of: world)
         #expect(world.complaints == [], "seed \(seed), restored")
+        for track in world.tracks { track.disconnect() }
     }
 
     private func checkState(of world: ModelWorld) async throws {

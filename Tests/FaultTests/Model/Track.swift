@@ -40,6 +40,9 @@ final class Track: Sendable {
 
     func connect(_ verbs: Verbs) { self.verbs.withLock { $0 = verbs } }
 
+    /// Lets the cache go, whose loader keeps the track.
+    func disconnect() { verbs.withLock { $0 = nil } }
+
     private var cache: Verbs { verbs.withLock { $0! } }
 
     // MARK: Values
