@@ -13,10 +13,11 @@ alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|Memor
 alone+='|Descriptor|ProcessLimit|ProcessEvent)'
 
 step "build" "$swift" build --build-tests
-tests "tests" 1200 --skip-build
+tests "tests" 1800 --skip-build
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 step "build for ThreadSanitizer" "$swift" build --build-tests --scratch-path .build-tsan --sanitize=thread
-tests "tests under ThreadSanitizer" 900 --skip-build --scratch-path .build-tsan --sanitize=thread --skip "$alone"
+tests "tests under ThreadSanitizer" 1500 --skip-build --scratch-path .build-tsan --sanitize=thread --skip "$alone"
+step "pages in a browser" scripts/pages.sh
 step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
 step "example" scripts/example.sh
