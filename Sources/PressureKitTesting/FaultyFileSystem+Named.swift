@@ -17,6 +17,8 @@ extension FaultyFileSystem {
         try base.lock(descriptor)
     }
 
+    package func unlock(_ descriptor: CInt) { base.unlock(descriptor) }
+
     package func rename(_ path: String, to newPath: String) throws(Errno) {
         try fail(.rename)
         try base.rename(path, to: newPath)

@@ -51,6 +51,12 @@ extension InMemoryFileSystem {
         }
     }
 
+    package func unlock(_ descriptor: CInt) {
+        state.withLock { state in
+            for (name, holder) in state.locks where holder == descriptor { state.locks[name] = nil }
+        }
+    }
+
     package func rename(_ path: String, to newPath: String) throws(Errno) {
         try state.withLock { state throws(Errno) in
             let open = state.files.first { $0.value.name == path }?.key

@@ -78,6 +78,8 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     ///
     /// When that leaves too little memory, the calling thread waits until some is freed, for a second at most; a task does
     /// not wait.
+    ///
+    /// - Precondition: not called from inside ``update(for:_:)`` of the same key.
     public func set(_ value: consuming Value, for key: Key) {
         let bytes = value.footprint
         entry.replace(key, with: value)
@@ -94,6 +96,8 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     }
 
     /// Discards the value for `key` and its copy; the next access loads anew, or throws `noValue` without a loader.
+    ///
+    /// - Precondition: not called from inside ``update(for:_:)`` of the same key.
     public func invalidate(for key: Key) { entry.replace(key, with: nil) }
 
     // MARK: State

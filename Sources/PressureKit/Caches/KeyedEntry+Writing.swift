@@ -32,7 +32,12 @@ extension KeyedEntry {
                 if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
                     return .owned(slot, hadValue: step.before.isResident)
                 }
-                guard let step = unsafe slot.header.pointee.apply({ $0.retiring() }) else { return .busy }
+                guard let step = unsafe slot.header.pointee.apply({ $0.retiring() }) else {
+                    let isOurs = unsafe slot.header.pointee.maker.load(ordering: .relaxed) == .currentThread
+                    // It would wait for itself, for ever.
+                    precondition(!isOurs, Self.setInsideUpdate)
+                    return .busy
+                }
                 // What is there is in use or being made: those who hold it keep it.
                 if let given = value.take() {
                     put(given, in: shard.replace(index, hash).slot)
@@ -57,6 +62,10 @@ extension KeyedEntry {
             }
             return enforceLimit()
         }
+    }
+
+    private static var setInsideUpdate: String {
+        "set(_:for:) or invalidate(for:) was called from inside update(for:_:) of the same key; change the value passed there."
     }
 
     /// Fills a slot that nobody has found yet, since its shard is locked.

@@ -1,3 +1,4 @@
+import Glibc
 import SystemPackage
 
 /// The directory of a saved state: this user's alone, held by one process, with the state in one file that is replaced
@@ -12,6 +13,8 @@ final class StateDirectory: Sendable {
     let path: String
     let fileSystem: any FileSystem
     private let lock: CInt
+    /// The process that has the lock.
+    private let owner = getpid()
 
     var statePath: String { "\(path)/state" }
     private var newPath: String { "\(path)/state.new" }
@@ -60,7 +63,12 @@ final class StateDirectory: Sendable {
         }
     }
 
-    deinit { fileSystem.close(lock) }
+    deinit {
+        // Closing is not enough while a child that is about to exec has the file too; but a child that goes on without
+        // exec must not end its parent's lock.
+        if getpid() == owner { fileSystem.unlock(lock) }
+        fileSystem.close(lock)
+    }
 
     /// Opens an empty file for a new state. What an earlier process left unfinished is removed.
     func openNew() throws(Errno) -> CInt {

@@ -8,6 +8,8 @@ extension FileSystem {
 
     package func lock(_ descriptor: CInt) throws(Errno) { throw .notSupported }
 
+    package func unlock(_ descriptor: CInt) {}
+
     package func rename(_ path: String, to newPath: String) throws(Errno) { throw .notSupported }
 
     package func synchronize(_ descriptor: CInt) throws(Errno) { throw .notSupported }

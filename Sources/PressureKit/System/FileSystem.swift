@@ -81,10 +81,14 @@ package protocol FileSystem: Sendable {
     /// - Throws: `ENOENT` when it does not exist.
     func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt
 
-    /// Takes an exclusive lock on an open file (`flock(2)`), without waiting; closing the file ends it.
+    /// Takes an exclusive lock on an open file (`flock(2)`), without waiting; closing the file ends it, unless
+    /// a child of the process has inherited it.
     ///
     /// - Throws: `EWOULDBLOCK` when somebody has it.
     func lock(_ descriptor: CInt) throws(Errno)
+
+    /// Ends the lock, whoever else has the file open.
+    func unlock(_ descriptor: CInt)
 
     /// Gives a file another name, in place of the file that had it, in one step.
     func rename(_ path: String, to newPath: String) throws(Errno)

@@ -16,6 +16,8 @@ extension LinuxFileSystem {
         try repeating { flock(descriptor, LOCK_EX | LOCK_NB) }
     }
 
+    package func unlock(_ descriptor: CInt) { _ = flock(descriptor, LOCK_UN) }
+
     package func rename(_ path: String, to newPath: String) throws(Errno) {
         try repeating { unsafe Glibc.rename(path, newPath) }
     }

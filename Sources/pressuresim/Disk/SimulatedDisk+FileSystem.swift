@@ -104,6 +104,8 @@ extension SimulatedDisk: FileSystem {
 
     func lock(_ descriptor: CInt) throws(Errno) { try base.lock(descriptor) }
 
+    func unlock(_ descriptor: CInt) { base.unlock(descriptor) }
+
     func rename(_ path: String, to newPath: String) throws(Errno) { try base.rename(path, to: newPath) }
 
     func synchronize(_ descriptor: CInt) throws(Errno) {

@@ -233,6 +233,16 @@ import Testing
         #expect(remembered > 0 && remembered <= 32)
     }
 
+    @Test func settingAKeyFromInsideItsUpdateEndsTheProcessInsteadOfWaitingForEver() async {
+        await #expect(processExitsWith: .failure) {
+            let manager = try makeManager(fileSystem: InMemoryFileSystem())
+            let controller = try addController("app", to: manager.root)
+            let cache = controller.keyedCache("cache", key: Int.self, value: [UInt8].self)
+            cache.set([1], for: 1)
+            try cache.update(for: 1) { _ in cache.set([2], for: 1) }
+        }
+    }
+
     /// A dropped value leaves nothing in the table, and its return is a refault all the same.
     @Test func theReturnOfADroppedKeyIsARefault() async throws {
         let manager = try makeManager()

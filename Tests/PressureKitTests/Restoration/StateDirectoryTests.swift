@@ -70,4 +70,26 @@ import Testing
         #expect(cache.residency == .spilled)
         #expect(try await cache.value() == value)
     }
+
+    /// Somebody who has the lock's file as well, as a child has between fork and exec.
+    @Test func theLockEndsWithItsHolderWhoeverElseHasTheFile() throws {
+        let path = "/var/tmp/pressurekit-state-\(UInt64.random(in: 0 ... .max))"
+        defer {
+            _ = unsafe unlink("\(path)/lock")
+            _ = unsafe rmdir(path)
+        }
+        var directory: StateDirectory? = try StateDirectory(path, fileSystem: LinuxFileSystem())
+        let theirs = (0..<1024).first { number in
+            var buffer = [CChar](repeating: 0, count: 4096)
+            let length = unsafe readlink("/proc/self/fd/\(number)", &buffer, buffer.count)
+            return length > 0
+                && String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) == "\(path)/lock"
+        }
+        let copy = dup(CInt(try #require(theirs)))
+        defer { close(copy) }
+        #expect(throws: PressureError.self) { try StateDirectory(path, fileSystem: LinuxFileSystem()) }
+        withExtendedLifetime(directory) {}
+        directory = nil
+        _ = try StateDirectory(path, fileSystem: LinuxFileSystem())
+    }
 }
