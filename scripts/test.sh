@@ -20,6 +20,7 @@ tests "tests under ThreadSanitizer" 1500 --skip-build --scratch-path .build-tsan
 step "pages in a browser" scripts/pages.sh
 step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
+step "scenarios" scripts/scenarios.sh
 step "example" scripts/example.sh
 step "no traits" scripts/traits.sh none
 finish
