@@ -104,8 +104,8 @@ struct StallCrossing {
 
     /// Between two looks. Not shorter: a read that comes just when the kernel's averages are due brings them up to date
     /// itself, and then the kernel's own round, which alone looks at the triggers of those without privileges, is left out
-    /// for two seconds (`psi_show` and `psi_avgs_work`). At 2 ms nearly every round was.
-    private static let pause = Duration.milliseconds(50)
+    /// for two seconds (`psi_show` and `psi_avgs_work`). At 2 ms nearly every round was, at 50 ms one of six.
+    private static let pause = Duration.milliseconds(250)
 
     /// - Parameter isAnswered: whether something was freed already.
     /// - Returns: when the threshold was crossed; `nil` if it was not within ten seconds.
@@ -113,6 +113,7 @@ struct StallCrossing {
         let file = file
         let thresholds = StallThresholds()
         let crossed = Lock<MonotonicInstant?>(nil)
+        let lastLook = Lock<MonotonicInstant?>(nil)
         let clock = SystemClock()
         let end = clock.now() + .seconds(10)
         try Blocking.parallel(Self.threads + 1) { index in
@@ -123,6 +124,7 @@ struct StallCrossing {
                     let now = clock.now()
                     let stalled = StallFile.stalled()
                     history.append((now, stalled))
+                    lastLook.withLock { $0 = now }
                     history.removeAll { now - $0.at > thresholds.window }
                     // The library takes the file that crosses first.
                     let growths = zip(stalled, history.first?.stalled ?? stalled).map { $0 - $1 }
@@ -140,6 +142,7 @@ struct StallCrossing {
             // Never so, but the compiler does not know.
             if sum < 0 { crossed.withLock { $0 = nil } }
         }
-        return crossed.withLock { $0 } ?? (isAnswered() ? clock.now() : nil)
+        // Answered before this one saw it: it was crossed after the last look at the earliest.
+        return crossed.withLock { $0 } ?? (isAnswered() ? lastLook.withLock { $0 } : nil)
     }
 }
