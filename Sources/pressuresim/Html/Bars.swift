@@ -31,23 +31,11 @@ struct Bars: Sendable {
     var html: Html {
         let most = max(groups.flatMap(\.bars).map(\.value).max() ?? 0, reference ?? 0)
         let height = groups.reduce(0.0) { $0 + Self.height(of: $1) }
-        return Html("div", .class("plot bars"), .set("style", "--height:\(PathData.number(height))px;--headroom:0px")) {
-            Html(
-                "svg",
-                .id(id),
-                .set("role", "img"),
-                .set("aria-labelledby", "\(id)-title \(id)-desc"),
-                .set("tabindex", "0"),
-                .set("width", "100%"),
-                .set("height", height)
-            ) {
-                Html("title", .id("\(id)-title")) { title }
-                Html("desc", .id("\(id)-desc")) { description }
-                drawing(most > 0 ? most : 1)
-                if let reference {
-                    let place = reference / (most > 0 ? most : 1) * Self.share
-                    Plot.segment("reference", from: (place, 0), to: (place, 1))
-                }
+        return Drawing(id: id, title: title, description: description, kind: "plot bars", height: height).html {
+            drawing(most > 0 ? most : 1)
+            if let reference {
+                let place = reference / (most > 0 ? most : 1) * Self.share
+                Plot.segment("reference", from: (place, 0), to: (place, 1))
             }
         }
     }

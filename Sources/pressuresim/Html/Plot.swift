@@ -21,22 +21,17 @@ struct Plot: Sendable {
 
     /// The drawing with its axes.
     var html: Html {
-        Html("div", .class("plot"), .set("style", "--height:\(height)px;--headroom:\(headroom)px")) {
-            Html(
-                "svg",
-                .id(id),
-                .set("role", "img"),
-                .set("aria-labelledby", "\(id)-title \(id)-desc"),
-                .set("tabindex", "0"),
-                .set("width", "100%"),
-                .set("height", Double(height))
-            ) {
-                Html("title", .id("\(id)-title")) { title }
-                Html("desc", .id("\(id)-desc")) { description }
-                grid
-                layers
-                labels
-            }
+        Drawing(
+            id: id,
+            title: title,
+            description: description,
+            kind: "plot",
+            height: Double(height),
+            headroom: Double(headroom)
+        ).html {
+            grid
+            layers
+            labels
         }
     }
 

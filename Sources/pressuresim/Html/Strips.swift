@@ -25,30 +25,17 @@ struct Strips: Sendable {
     /// The drawing.
     var html: Html {
         let height = Self.pitch * Double(rows.count)
-        return Html("div", .class("plot strips"), .set("style", "--height:\(PathData.number(height))px;--headroom:0px"))
-        {
-            Html(
-                "svg",
-                .id(id),
-                .set("role", "img"),
-                .set("aria-labelledby", "\(id)-title \(id)-desc"),
-                .set("tabindex", "0"),
-                .set("width", "100%"),
-                .set("height", height)
-            ) {
-                Html("title", .id("\(id)-title")) { title }
-                Html("desc", .id("\(id)-desc")) { description }
-                axis.ticks.map { tick in
-                    let place = axis.position(of: tick.value)
-                    return Plot.segment("grid", from: (place, 0), to: (place, 1))
-                }
-                rows.enumerated().map { row($1, top: Self.pitch * Double($0)) }
-                axis.ticks.map { tick in
-                    let place = axis.position(of: tick.value)
-                    let end = place < 0.02 ? " first" : place > 0.95 ? " last" : ""
-                    let names = "x\(end)\(tick.isMinor ? " minor" : "")"
-                    return Plot.label(tick.label, .class(names), x: place, y: 1, dx: 0, dy: 20)
-                }
+        return Drawing(id: id, title: title, description: description, kind: "plot strips", height: height).html {
+            axis.ticks.map { tick in
+                let place = axis.position(of: tick.value)
+                return Plot.segment("grid", from: (place, 0), to: (place, 1))
+            }
+            rows.enumerated().map { row($1, top: Self.pitch * Double($0)) }
+            axis.ticks.map { tick in
+                let place = axis.position(of: tick.value)
+                let end = place < 0.02 ? " first" : place > 0.95 ? " last" : ""
+                let names = "x\(end)\(tick.isMinor ? " minor" : "")"
+                return Plot.label(tick.label, .class(names), x: place, y: 1, dx: 0, dy: 20)
             }
         }
     }
