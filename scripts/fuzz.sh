@@ -39,22 +39,22 @@ fuzz() {
     [ ! -f "$dictionary" ] || options+=("-dict=$dictionary")
     mkdir -p "$found"
     # Ten seconds for an input of some kibibytes: nothing here may take more than linear time.
-    if "$fuzzer" "$target" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+    if FUZZ_TARGET=$target "$fuzzer" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
         "${options[@]}" "-artifact_prefix=$found-" "$found" "$kept" >"$log" 2>&1; then
         awk -v target="$target" '/^Done/{runs=$2} /cov: /{for(i=1;i<NF;i++){if($i=="cov:")cov=$(i+1);if($i=="ft:")ft=$(i+1);if($i=="corp:")corp=$(i+1)}}
             END{print target ": " runs " inputs; " cov " edges, " ft " features; corpus " corp}' "$log"
         return
     fi
     grep -vE 'NEW|REDUCE|pulse|RELOAD' "$log" | grep -v '^$' | tail -n 60 | cut -c 1-2000
-    echo "again: SWIFT_BACKTRACE=enable=no $fuzzer $target $found-…"
+    echo "again: SWIFT_BACKTRACE=enable=no FUZZ_TARGET=$target $fuzzer $found-…"
     return 1
 }
 
 keep() {
     local target=$1 found=.build-fuzz/found/$1 kept=Tests/FuzzTests/Corpus/$1 merged=.build-fuzz/merged
     rm -rf "$merged" && mkdir -p "$merged" "$found"
-    # The smallest set that reaches all that both reach; regressions have names, and stay.
-    "$fuzzer" "$target" -merge=1 -max_len=2048 "$merged" "$kept" "$found" >.build-fuzz/log 2>&1 || return
+    # A small set that reaches every edge that both reach, however often; regressions have names, and stay.
+    FUZZ_TARGET=$target "$fuzzer" -set_cover_merge=1 -use_counters=0 -max_len=2048 "$merged" "$kept" "$found" >.build-fuzz/log 2>&1 || return
     find "$kept" -type f -regextype egrep -regex '.*/[0-9a-f]{40}' -delete
     cp -n "$merged"/* "$kept"/
     du -sh "$kept"

@@ -1,4 +1,4 @@
-// The fuzzer: `fuzz TARGET [libFuzzer's options] CORPUS…`. Built by scripts/fuzz.sh, with a sanitizer; libFuzzer's own
+// The fuzzer: `FUZZ_TARGET=kernel fuzz [libFuzzer's options] CORPUS…`. Built by scripts/fuzz.sh, with a sanitizer; libFuzzer's own
 // main is not used, so that one program has all targets.
 import Glibc
 
@@ -26,13 +26,14 @@ func check(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// A C function has no context. Set before the first call, on the one thread there is.
 nonisolated(unsafe) var target = FuzzTarget.scenario
 
-guard CommandLine.argc > 1, let chosen = FuzzTarget.all.first(where: { $0.name == CommandLine.arguments[1] }) else {
-    print("usage: fuzz \(FuzzTarget.all.map(\.name).joined(separator: "|")) [OPTION…] [CORPUS…]")
+// By the environment and not by the command line: libFuzzer starts itself again with arguments of its own to merge.
+// The string is the environment's, which nobody changes here, and is copied.
+let wanted = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) }
+guard let chosen = FuzzTarget.all.first(where: { $0.name == wanted }) else {
+    print("usage: FUZZ_TARGET=\(FuzzTarget.all.map(\.name).joined(separator: "|")) fuzz [OPTION…] [CORPUS…]")
     exit(2)
 }
 unsafe target = chosen
-// The name of the target goes; the program's stays. Both arrays are the C runtime's, and end with nil.
-var count = CommandLine.argc - 1
-var arguments = unsafe CommandLine.unsafeArgv + 1
-unsafe arguments[0] = CommandLine.unsafeArgv[0]
+var count = CommandLine.argc
+var arguments = unsafe CommandLine.unsafeArgv
 exit(unsafe runFuzzer(&count, &arguments, check))
