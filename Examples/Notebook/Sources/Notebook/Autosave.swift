@@ -32,9 +32,9 @@ actor Autosave {
             let now = changes
             do {
                 try await manager.saveState(to: directory, version: version)
-                print("saved \(now)")
+                say("saved \(now)")
             } catch {
-                print("not saved: \(error)")
+                say("not saved: \(error)")
             }
             saved = now
         }

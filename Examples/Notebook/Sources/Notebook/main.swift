@@ -1,12 +1,9 @@
 import Glibc
 import PressureKit
 
-// Lines are to be seen at once, also in a pipe.
-setvbuf(stdout, nil, _IOLBF, 0)
-
 guard CommandLine.arguments.count == 2 else {
-    print("usage: Notebook DIRECTORY, in which it keeps its state; commands: new TITLE, open TITLE, write TEXT,")
-    print("       show, list, find WORD, warn, quit")
+    say("usage: Notebook DIRECTORY, in which it keeps its state; commands: new TITLE, open TITLE, write TEXT,")
+    say("       show, list, find WORD, warn, quit")
     exit(2)
 }
 let directory = CommandLine.arguments[1]
@@ -15,7 +12,7 @@ let version = "1"
 let manager = try PressureManager()
 let notebook = try Notebook(in: manager)
 let report = try await manager.restoreState(from: directory, version: version)
-print(report.isFound ? "restored \(notebook.titles.count) notes" : "a new notebook")
+say(report.isFound ? "restored \(notebook.titles.count) notes" : "a new notebook")
 
 let watching = Task.detached { try await manager.run() }
 let autosave = Autosave(manager, to: directory, version: version)
@@ -27,24 +24,24 @@ while let line = readLine() {
     case "new" where !text.isEmpty:
         notebook.begin(text)
         await autosave.change()
-    case "open": if !notebook.open(text) { print("no note \"\(text)\"") }
+    case "open": if !notebook.open(text) { say("no note \"\(text)\"") }
     case "write":
-        if try notebook.write(text) { await autosave.change() } else { print("no note is open") }
+        if try notebook.write(text) { await autosave.change() } else { say("no note is open") }
     case "show":
         if let title = notebook.openTitle {
-            print(title)
-            try notebook.notes.withValue(for: title) { print($0, terminator: "") }
+            say(title)
+            try notebook.notes.withValue(for: title) { say($0, terminator: "") }
         }
     case "list":
-        for title in notebook.titles { print("\(title): \(notebook.notes.residency(for: title))") }
-    case "find": print(try notebook.find(text).joined(separator: ", "))
-    case "warn": print(await manager.simulateMemoryWarning(.critical))
+        for title in notebook.titles { say("\(title): \(notebook.notes.residency(for: title))") }
+    case "find": say(try notebook.find(text).joined(separator: ", "))
+    case "warn": say(await manager.simulateMemoryWarning(.critical))
     case "quit":
         await autosave.finish()
         watching.cancel()
         exit(0)
     case nil: break
-    case .some(let command): print("no command \"\(command)\"")
+    case .some(let command): say("no command \"\(command)\"")
     }
 }
 await autosave.finish()

@@ -21,7 +21,7 @@ import Testing
         let notebook = try Notebook(in: manager)
         try await manager.restoreState(from: "/var/tmp/notebook", version: "1")
         #expect(notebook.titles == ["Monday", "Tuesday"] && notebook.openTitle == "Tuesday")
-        #expect(try notebook.notes.value(for: "Monday") == "rain\n")
+        #expect(try await notebook.notes.value(for: "Monday") == "rain\n")
     }
 
     @Test func pressureThatLastsIsAnsweredEachTime() async throws {
