@@ -83,7 +83,7 @@ echo "relaunched: the open note is open, and every line is there"
 for round in 1 2 3 4 5; do
     say "open Monday"
     for ((line = 1; line <= 50; line++)); do say "write round $round, line $line"; done
-    sleep "0.0$((round * 2 - 1))"
+    sleep "$(printf '0.%02d' $((round * 7)))"
     kill_it
     saved=$(sed -n 's/^saved //p' "$place/out" | tail -n 1)
     launch
