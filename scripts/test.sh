@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit
 
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
-alone+='|Ledger|ResidencyWord|Schedule|Readme|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
+alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk'
 # They end processes, or make some that start threads after fork(2).
 alone+='|Descriptor|ProcessLimit|ProcessEvent)'

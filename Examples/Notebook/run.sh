@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds the notebook, writes notes, ends it with SIGKILL, starts it again, and compares. Takes a few seconds.
+# run.sh [debug]: builds the notebook, writes notes, ends it with SIGKILL, starts it again, and compares. Takes a few seconds
+# once it is built.
 set -euo pipefail
 cd "$(dirname "$0")"
 swift=${SWIFT:-swift}
 
-"$swift" build --configuration release
-notebook=.build/release/Notebook
+configuration=${1:-release}
+"$swift" build --configuration "$configuration"
+notebook=.build/$configuration/Notebook
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/notebook.XXXXXX")
 app=
 cleanup() {

@@ -10,6 +10,7 @@ limit=$((256 << 20))
 count=1024
 seconds=15
 connections=16
+protocol=http
 # What p99 may be, in milliseconds: a miss decodes a picture or reads it back, and one core may be somebody else's.
 bound=1000
 if [ "${1:-}" = --short ]; then
@@ -24,7 +25,8 @@ skip() { echo "skipped: $*"; exit 0; }
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null && sudo -n true 2>/dev/null || skip "a memory limit needs root, and sudo asks for a password"
+    command -v sudo >/dev/null || skip "a memory limit needs root, and there is no sudo"
+    sudo -n true 2>/dev/null || skip "a memory limit needs root, and sudo asks for a password"
     as_root=(sudo -n)
 fi
 if ! command -v wrk >/dev/null; then
@@ -54,7 +56,9 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/thumbnails.XXXXXX")
 finish() {
     # Only the server can be in the cgroup.
     local process
-    for process in $(cat "$group/cgroup.procs" 2>/dev/null); do "${as_root[@]}" kill -KILL "$process" 2>/dev/null || true; done
+    while read -r process; do
+        "${as_root[@]}" kill -KILL "$process" 2>/dev/null || true
+    done < <(cat "$group/cgroup.procs" 2>/dev/null)
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         "${as_root[@]}" rmdir "$group" 2>/dev/null && break
         sleep 0.1
@@ -96,7 +100,7 @@ run() {
     done
     [ -n "$address" ] || { cat "$work/err" >&2; return 1; }
     COUNT=$count wrk --threads 2 --connections $connections --duration ${seconds}s --latency --script random.lua \
-        "$address" >"$work/wrk" &
+        "$protocol://$address" >"$work/wrk" &
     local load=$!
     began=$(date +%s%N)
     # Until the load ends, or the server does.
@@ -105,7 +109,7 @@ run() {
     status=''
     if kill -0 "$app" 2>/dev/null; then
         wait "$load"
-        status=$(exec 3<>"/dev/tcp/$(sed -E 's,http://(.*):(.*),\1/\2,' <<<"$address")"
+        status=$(exec 3<>"/dev/tcp/${address/://}"
             printf 'GET /status HTTP/1.0\r\nHost: server\r\nConnection: close\r\n\r\n' >&3
             tr -d '\r' <&3 | sed '1,/^$/d' | paste -sd, | sed 's/,$//; s/,/, /g')
         "${as_root[@]}" kill -TERM "$(cat "$group/cgroup.procs")"

@@ -39,7 +39,7 @@ let app = Application(
     configuration: .init(address: .hostname(host, port: port)),
     services: (gallery as? PressureGallery).map { [$0.manager] } ?? [],
     onServerRunning: { channel in
-        print("listening on http://\(host):\(channel.localAddress?.port ?? port)")
+        print("listening on \(host):\(channel.localAddress?.port ?? port)")
         fflush(nil)
     }
 )
