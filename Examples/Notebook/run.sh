@@ -84,9 +84,11 @@ echo "relaunched: the open note is open, and every line is there"
 # Killed in the middle of whatever it does, again and again: never less than what it said was saved.
 for round in 1 2 3 4 5; do
     say "open Monday"
-    for ((line = 1; line <= 50; line++)); do say "write round $round, line $line"; done
-    sleep "$(printf '0.%02d' $((round * 7)))"
+    for ((line = 1; line <= 5000; line++)); do echo "write round $round, line $line"; done >&3 2>/dev/null &
+    writer=$!
+    sleep "$(printf '0.%02d' $((round * 15)))"
     kill_it
+    wait "$writer" || true
     saved=$(sed -n 's/^saved //p' "$place/out" | tail -n 1)
     launch
     await "restored 3 notes"
@@ -95,7 +97,7 @@ for round in 1 2 3 4 5; do
     await "^Wednesday: "
     there=$(grep -c "^round $round, " "$place/out" || true)
     [ "$there" -ge "${saved:-0}" ] || { echo "notebook: $saved lines were saved, $there are there" >&2; exit 1; }
-    echo "killed again: $there of 50 lines there, ${saved:-0} of them had been reported as saved"
+    echo "killed again: $there lines there, ${saved:-0} of them had been reported as saved"
 done
 say "quit"
 wait "$app"
