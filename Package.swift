@@ -44,11 +44,16 @@ let package = Package(
             name: "Zstd",
             description: "Compresses with zstd, several times as fast as zlib. Links the system's libzstd."
         ),
+        .trait(
+            name: "Encryption",
+            description: "Spilled bytes are sealed with AES-256-GCM. Links swift-crypto and FoundationEssentials."
+        ),
         .default(enabledTraits: ["ServiceLifecycle", "Foundation"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
@@ -67,6 +72,7 @@ let package = Package(
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",
