@@ -30,6 +30,34 @@ import Testing
         #expect(kept.residency == .spilled && pages.residency(for: 7) == .spilled)
     }
 
+    @Test func whatIsCompressedStaysCompressed() async throws {
+        let manager = try PressureManager(configuration: .testing(disk: InMemoryFileSystem(capacity: .zero)))
+        let blank = manager.root.cache("blank", initialValue: [UInt8](repeating: 0, count: 1 << 20))
+        try await expectNoLoss(in: manager) { await manager.simulateMemoryWarning(.critical) }
+        #expect(blank.residency == .compressed)
+        try await expectNoLoss(in: manager) {}
+        #expect(blank.residency == .compressed)
+    }
+
+    @Test func aLighterAlternateIsNoLoss() async throws {
+        let clock = ManualClock()
+        let marbles = MarbleSource("nccc", clock: clock)
+        let manager = try PressureManager(configuration: .testing(clock: clock, sources: [marbles.pressureSource]))
+        let picture = manager.root.cache(
+            "picture",
+            alternateFrom: .warning,
+            alternate: { [UInt8](repeating: 1, count: 1_000) },
+            loader: { [UInt8](repeating: 2, count: 100_000) }
+        )
+        try picture.loadIfNeeded()
+        try await expectNoLoss(in: manager) {
+            await manager.play(marbles)
+            try picture.invalidate()
+            try picture.loadIfNeeded()
+            #expect(picture.variant == .alternate)
+        }
+    }
+
     @Test func everyLostValueIsNamedWithWhatIsWrong() async throws {
         let disk = InMemoryFileSystem()
         let manager = try PressureManager(configuration: .testing(disk: disk))
