@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests; the ones about threads again under ThreadSanitizer; the example; the package with other traits.
+# All tests; the ones about threads again under ThreadSanitizer; the examples; the package with other traits.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit
 
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
-alone+='|Ledger|ResidencyWord|Schedule|Readme|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
+alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk|Corpus|Soak'
 # They end processes, or make some that start threads after fork(2).
 alone+='|Descriptor|ProcessLimit|ProcessEvent)'
@@ -23,6 +23,7 @@ step "real faults" scripts/faults.sh
 step "soak" scripts/soak.sh 0.5
 step "fuzzing" scripts/fuzz.sh 20
 step "scenarios" scripts/scenarios.sh
-step "example" scripts/example.sh
+step "examples" scripts/example.sh
+step "getting started" scripts/getting-started.sh
 step "no traits" scripts/traits.sh none
 finish

@@ -154,6 +154,7 @@ public final class PressureManager: Sendable {
     ///   - level: `critical` frees all that is not in use, `warning` a part of it
     ///     (``PressureConfiguration/warningShare``), `normal` nothing.
     ///   - bytes: free this many instead, values that exist elsewhere already first.
+    @discardableResult
     public func simulateMemoryWarning(_ level: PressureLevel, freeing bytes: ByteCount? = nil) async -> EvictionReport {
         let cause = cause(.simulated, "simulateMemoryWarning", level: level)
         let amount = bytes.map { .bytes($0.bytes) } ?? ReliefAmount(level: level, share: warningShare)
