@@ -188,6 +188,7 @@ if Context.environment["PRESSUREKIT_FUZZ"] != nil {
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/FuzzTests",
+            exclude: ["Corpus", "CorpusTests.swift", "Dictionaries"],
             sources: ["Properties", "Driver"],
             swiftSettings: settings
         ),
