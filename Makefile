@@ -5,6 +5,7 @@ export SWIFT
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo bench test check pages format docs api weight man install uninstall
+.PHONY: fuzz soak
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -59,3 +60,13 @@ install: setup ## Install pressuresim, its manual and its completions below PREF
 
 uninstall: ## Take away what `make install` has put there.
 	@scripts/install.sh uninstall
+
+SECONDS_EACH ?= 600
+
+fuzz: setup ## Fuzz what reads bytes from outside, ten minutes each; SECONDS_EACH= for more or less.
+	@scripts/fuzz.sh $(SECONDS_EACH)
+
+MINUTES ?= 10
+
+soak: setup ## Use the library in a real memory limit for MINUTES=10, as root, and look whether anything grows.
+	@scripts/soak.sh $(MINUTES)

@@ -139,6 +139,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "pressuresim", "PressureKit", "PressureKitTesting",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            exclude: ["Driver", "Corpus", "Dictionaries"],  // the fuzzer's own; the corpus is read from where it is
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "PressuresimTests",
             dependencies: ["pressuresim", "PressureKit", .product(name: "Yams", package: "Yams")],
             exclude: ["Fixtures"],  // read from where they are
@@ -155,4 +164,32 @@ let package = Package(
 
 if wantsDocumentation {
     package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"))
+}
+
+if Context.environment["PRESSUREKIT_FUZZ"] != nil {
+    // For scripts/fuzz.sh, which builds with sanitizers: the fuzzer, and of the tool only the reader of scenarios, as a
+    // library, since an executable cannot be linked into another one.
+    package.targets.removeAll { $0.name == "pressuresim" || $0.isTest }
+    package.products.removeAll { $0.name == "pressuresim" }
+    package.targets += [
+        .target(
+            name: "pressuresim",
+            dependencies: ["PressureKit", .product(name: "Yams", package: "Yams")],
+            sources: [
+                "Scenario", "Access/TraceKeys.swift", "Access/ZipfDistribution.swift", "Content/ContentSource.swift",
+                "Content/SplitMix64.swift", "Report/Quantities.swift",
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "pressuresim", "PressureKit", "PressureKitTesting",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Tests/FuzzTests",
+            sources: ["Properties", "Driver"],
+            swiftSettings: settings
+        ),
+    ]
 }

@@ -44,6 +44,62 @@ mounted=$?
 rm -rf "$image" "$mount"
 [ "$mounted" -eq 0 ] || skip "no file system can be mounted here"
 
+# A disk of 8 MB/s: a loop device behind the blkio controller (cgroup v1), since few kernels have dm-delay. The library
+# is in a memory limit too, where it waits for what it writes; without one the page cache would hide the disk.
+slow_disk() {
+    local blkio directory tool=.build/release/pressuresim
+    blkio=$(awk '/ - cgroup / && $NF ~ /(^|,)blkio(,|$)/ { print $5; exit }' /proc/self/mountinfo)
+    [ -n "$blkio" ] || { echo "skipped: the slow disk; there is no blkio controller of cgroup v1"; return 0; }
+    [ -x "$tool" ] || "$swift" build --configuration release --product pressuresim || return
+    directory=$(mktemp -d)
+    # As root from here on: mounts, limits, and takes both away again.
+    "${as_root[@]}" bash -s "$directory" "$blkio/pressurekit-slow-$$" "$PWD/$tool" <<'ROOT'
+directory=$1 group=$2 tool=$3
+cleanup() {
+    umount -l "$directory/disk" 2>/dev/null
+    rmdir "$group" 2>/dev/null
+    rm -rf --one-file-system "$directory"
+}
+trap cleanup EXIT
+mkdir "$directory/disk"
+truncate -s 640M "$directory/image" && mkfs.ext4 -q "$directory/image" || exit
+mount -o loop "$directory/image" "$directory/disk" || exit
+device=$(losetup -n -O NAME -j "$directory/image" | head -n 1)
+mkdir "$group" && number=$(cat "/sys/block/${device#/dev/}/dev") || exit
+echo "$number 8388608" >"$group/blkio.throttle.write_bps_device" || { echo "skipped: the slow disk; this kernel throttles nothing"; exit 0; }
+echo "$number 8388608" >"$group/blkio.throttle.read_bps_device"
+cat >"$directory/slow.yaml" <<YAML
+name: A disk of 8 MB/s
+spill: {directory: $directory/disk}
+memory: {cgroup_limit: 64MiB}
+controllers:
+  - name: shelf
+    visible: true
+    caches:
+      - {name: kept, count: 96, size: 512KiB, content: {synthetic: {compressibility: 0}}, loader: none}
+timeline:
+  - warning: critical
+  - access: {of: shelf/*}
+  - update: {of: shelf/*, count: 16}
+  - warning: critical
+  - access: {of: shelf/*}
+expect:
+  lost: == 0
+  failed_accesses: == 0
+  restores: ">= 96"
+  # 48 MiB out and back, twice: an unthrottled disk takes a second.
+  duration: ">= 12s"
+YAML
+echo $$ >"$group/cgroup.procs" || exit
+timeout 240 "$tool" run "$directory/slow.yaml"
+status=$?
+echo $$ >"$(dirname "$group")/cgroup.procs"
+[ "$status" -ne 3 ] || { echo "skipped: the slow disk; no memory limit can be set here"; exit 0; }
+exit "$status"
+ROOT
+}
+
 step "real disks" run 300 RealDiskTests "${as_root[@]}" env PRESSUREKIT_REAL_FAULTS=1
+step "a slow disk" slow_disk
 step "fifty kills" run 300 aProcessThatIsKilled env PRESSUREKIT_KILLS=50
 finish

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk'
+alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk|Corpus|Soak'
 # They end processes, or make some that start threads after fork(2).
 alone+='|Descriptor|ProcessLimit|ProcessEvent)'
 
@@ -20,6 +20,8 @@ tests "tests under ThreadSanitizer" 1500 --skip-build --scratch-path .build-tsan
 step "pages in a browser" scripts/pages.sh
 step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
+step "soak" scripts/soak.sh 0.5
+step "fuzzing" scripts/fuzz.sh 20
 step "scenarios" scripts/scenarios.sh
 step "examples" scripts/example.sh
 step "getting started" scripts/getting-started.sh

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <features.h>
+#include <malloc.h>
 #include <stddef.h>
 
 #if defined(__has_feature)
@@ -61,4 +62,11 @@ bool pk_allocations_are_counted(void) { return true; }
 uint64_t pk_thread_allocations(void) { return 0; }
 bool pk_allocations_are_counted(void) { return false; }
 
+#endif
+
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+long long pk_heap_in_use(void) { return (long long)mallinfo2().uordblks; }
+#else
+long long pk_heap_in_use(void) { return -1; }
 #endif

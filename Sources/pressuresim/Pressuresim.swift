@@ -44,7 +44,7 @@ struct Pressuresim: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "Measurement",
-                subcommands: [BenchCommand.self, SurviveCommand.self, HogCommand.self]
+                subcommands: [BenchCommand.self, SurviveCommand.self, HogCommand.self, SoakCommand.self]
             ),
             CommandGroup(
                 name: "Hidden",

@@ -13,4 +13,8 @@ uint64_t pk_thread_allocations(void);
 /// Whether allocations are counted: false under a sanitizer, which needs malloc for itself, and without glibc.
 bool pk_allocations_are_counted(void);
 
+/// Bytes of the C heap that are in use, in all arenas; mappings of their own are not counted. -1 where the C library is
+/// not glibc 2.33 or later. Takes each arena's lock.
+long long pk_heap_in_use(void);
+
 #endif

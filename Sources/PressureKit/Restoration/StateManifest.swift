@@ -37,8 +37,8 @@ struct StateManifest: Hashable, Sendable {
     /// The root.
     var root: Node
 
-    /// As deep a tree as is read: deeper ones are damage.
-    private static let mostDepth = 1000
+    /// As deep a tree as is saved and read: deeper ones are damage.
+    static let mostDepth = 1000
 }
 
 // MARK: - Writing

@@ -25,9 +25,15 @@ struct StateSaver {
         )
         do {
             let writer = StateFrames(file: file, encoder: try ChunkEncoder(clock: clock))
-            let node = try describe(root, writer, &report)
+            let node = try describe(root, writer, &report, depth: 0)
             report.failures = writer.failures
             let manifest = StateManifest(version: version, root: node).encoded
+            guard manifest.count <= StateTrailer.mostManifestBytes else {
+                throw PressureError(
+                    code: .stateNotSaved,
+                    message: "it has more values than \(StateTrailer.mostManifestBytes >> 20) MiB of records name"
+                )
+            }
             let units = file.units
             let tail = manifest + StateTrailer(units: UInt64(units), manifest: manifest).encoded
             let offset = Int64(units) * Int64(ExtentAllocator.unitSize)
@@ -68,8 +74,17 @@ struct StateSaver {
     private func describe(
         _ controller: PressureController,
         _ writer: StateFrames,
-        _ report: inout StateReport
+        _ report: inout StateReport,
+        depth: Int
     ) throws -> StateManifest.Node {
+        // What is not read again is not saved.
+        guard depth < StateManifest.mostDepth else {
+            throw PressureError(
+                code: .stateNotSaved,
+                message: "controllers lie \(StateManifest.mostDepth) deep",
+                path: controller.path
+            )
+        }
         var node = StateManifest.Node(identifier: controller.identifier)
         controller.delegate?.encodeRestorableState(into: &node.coder)
         let (entries, children, presented) = controller.state.withLock { ($0.entries, $0.children, $0.presented) }
@@ -79,10 +94,10 @@ struct StateSaver {
             report.caches.append(entry.path)
         }
         for child in children where child.isRestorable {
-            node.children.append(try describe(child, writer, &report))
+            node.children.append(try describe(child, writer, &report, depth: depth + 1))
         }
         if let presented, presented.isRestorable {
-            var sheet = try describe(presented, writer, &report)
+            var sheet = try describe(presented, writer, &report, depth: depth + 1)
             sheet.isPresented = true
             node.children.append(sheet)
         }

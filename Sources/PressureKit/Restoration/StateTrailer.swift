@@ -18,6 +18,8 @@ struct StateTrailer: Hashable {
     static let byteCount = 40
     static let magic: UInt32 = 0x7473_4B50
     static let version: UInt32 = 1
+    /// No manifest is longer: room for some five million values. It is read whole, and a sparse file can claim any length.
+    static let mostManifestBytes: UInt64 = 512 << 20
 
     var units: UInt64
     var manifestLength: UInt64
@@ -58,6 +60,7 @@ struct StateTrailer: Hashable {
         }
         // A later format may mean anything by the rest.
         guard version <= Self.version else { throw .future(version) }
+        guard manifestLength <= Self.mostManifestBytes else { throw .damaged("its manifest is too long") }
         guard units <= UInt64(UInt32.max), manifestLength <= size,
             units * UInt64(ExtentAllocator.unitSize) + manifestLength + UInt64(Self.byteCount) == size
         else { throw .damaged("its length is not the one written") }

@@ -12,16 +12,20 @@ extension SignalRecording {
 
     /// Reads a whole recording. Pure; any bytes are safe, and no more memory is taken than the text deserves.
     ///
+    /// - Parameter mostLines: ``SignalRecording/mostLines``, or fewer for tests.
     /// - Throws: ``Fault`` with the first line that is wrong.
-    package init(parsing text: [UInt8]) throws(Fault) {
+    package init(parsing text: [UInt8], mostLines: Int = Self.mostLines) throws(Fault) {
         var parser = Parser()
         var number = 0
         var start = 0
+        guard text.count <= Self.mostBytes else {
+            throw Fault(line: 1, message: "a recording has at most \(Self.mostBytes >> 20) MiB")
+        }
         while start < text.count {
             let end = text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
             number += 1
             do throws(Parser.Refusal) {
-                guard number <= Self.mostLines else { throw .init("there are more than \(Self.mostLines) lines") }
+                guard number <= mostLines else { throw .init("there are more than \(mostLines) lines") }
                 try parser.take(text[start..<end], number: number)
             } catch {
                 throw Fault(line: number, message: error.message)

@@ -65,6 +65,8 @@ package struct SignalRecording: Hashable, Sendable {
     package static let longestLine = 16_384
     /// No recording may have more lines: at ten a second, eleven days.
     package static let mostLines = 10_000_000
+    /// No recording may have more bytes: what is made of them takes several times as many.
+    package static let mostBytes = 256 << 20
     /// There are no more places than this.
     package static let mostPlaces = 256
 

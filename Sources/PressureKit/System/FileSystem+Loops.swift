@@ -51,7 +51,7 @@ extension FileSystem {
     /// Opens a file that has no name by the time this returns. Allocates.
     ///
     /// Where the file system has no nameless files (EOPNOTSUPP; EISDIR and ENOENT from kernels before 3.11, see
-    /// open(2)) one is created under an unguessable name that must not exist and unlinked at once.
+    /// open(2)) one is created under a name that must not exist and unlinked at once.
     package func openTemporary(in directory: String) throws(Errno) -> CInt {
         do {
             return try openNameless(in: directory)
@@ -60,21 +60,28 @@ extension FileSystem {
         }
     }
 
+    /// The first name is this user's own and always the same: what a process left behind that was killed before it could
+    /// remove the name, empty, goes when the next one comes. Two that are here at once take each other's name away, and
+    /// both have their files.
     private func openUnlinked(in directory: String) throws(Errno) -> CInt {
         var attempts = 16
+        var path = "\(directory)/.pressurekit-\(effectiveUser)"
+        // There is none, or it is not ours to remove and another name has to do.
+        try? unlink(path)
         while true {
-            let path = "\(directory)/.pressurekit-\(String(UInt64.random(in: .min ... .max), radix: 36))"
             let descriptor: CInt
             do {
                 descriptor = try openExclusive(path)
             } catch {
                 attempts -= 1
-                if error == .fileExists, attempts > 0 { continue }
-                throw error
+                guard error == .fileExists, attempts > 0 else { throw error }
+                path = "\(directory)/.pressurekit-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+                continue
             }
             do {
                 try unlink(path)
             } catch {
+                if error == .noSuchFileOrDirectory { return descriptor }
                 // A file that keeps its name would outlive the process.
                 close(descriptor)
                 throw error

@@ -29,11 +29,13 @@ struct TraceKeys: Sendable {
     ///
     /// - Throws: ``ContentError`` when the file has no text or no keys.
     init(path: String) throws(ContentError) {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
+        // It may have grown since it was checked, or be a device that has no size and no end.
+        guard let data = try? BoundedInput.read(path, atMost: Self.mostBytes),
+            let text = String(data: data, encoding: .utf8)
         else {
             throw ContentError(
                 description:
-                    "The trace \(path) is not a readable text file; unpack it first (gunzip) if it is compressed."
+                    "The trace \(path) is not a readable text file of at most 64 MiB; unpack it first (gunzip) if it is compressed."
             )
         }
         self.init(lines: text.split(whereSeparator: \.isNewline))

@@ -88,12 +88,15 @@ struct BenchData: Sendable {
             return try FileCorpus(directories: DefaultCorpus.directories(), wanted: wanted)
         }
         let index = URL(fileURLWithPath: directory).appendingPathComponent("index.json")
-        guard let data = try? Data(contentsOf: index) else {
+        guard let data = try? BoundedInput.read(index.path, atMost: 64 << 20) else {
             return try FileCorpus(directories: [directory], wanted: wanted)
         }
         let entries: [CorpusIndex.Entry]
         do { entries = try JSONDecoder().decode(CorpusIndex.self, from: data).entries } catch {
             throw ContentError(description: "\(index.path) is no index of a corpus: \(error). Remove or repair it.")
+        }
+        guard entries.allSatisfy({ 1...1 << 40 ~= $0.size }) else {
+            throw ContentError(description: "\(index.path) has a size that no file has. Remove or repair it.")
         }
         return CorpusIndex.corpus(entries, directory: directory, wanted: wanted)
     }

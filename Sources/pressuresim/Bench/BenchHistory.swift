@@ -102,7 +102,9 @@ enum BenchHistory {
     /// - Throws: ``Unreadable`` at the first line that is no run.
     static func read(_ path: String) throws(Unreadable) -> [BenchRun] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        // A run takes a few kilobytes.
+        guard let data = try? BoundedInput.read(path, atMost: 64 << 20), let text = String(data: data, encoding: .utf8)
+        else {
             throw Unreadable(description: "\(path): not a readable text file. Name another file, or one to be made.")
         }
         let decoder = JSONDecoder()

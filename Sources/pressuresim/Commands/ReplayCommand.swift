@@ -39,9 +39,15 @@ struct ReplayCommand: ParsableCommand {
     }
 
     private func read() throws -> SignalRecording {
-        let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-        guard let data = try? handle?.readToEnd() ?? Data(), handle != nil else {
-            throw CommandOutput.fail("\(file): cannot be read. Name a file that pressuresim record wrote.", .wrongInput)
+        let data: Data
+        do throws(BoundedInput.Refusal) {
+            let most = SignalRecording.mostBytes
+            data =
+                try file == "-"
+                ? BoundedInput.read(.standardInput, atMost: most) : BoundedInput.read(file, atMost: most)
+        } catch {
+            let reason = error == .tooLarge ? "has more than \(SignalRecording.mostBytes >> 20) MiB" : "cannot be read"
+            throw CommandOutput.fail("\(file): \(reason). Name a file that pressuresim record wrote.", .wrongInput)
         }
         do {
             return try SignalRecording(parsing: Array(data))

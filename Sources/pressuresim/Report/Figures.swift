@@ -111,3 +111,10 @@ extension AccessOutcome {
         }
     }
 }
+
+extension Expectation {
+    /// Holds the expectation against a run's figures, and knows what a run cannot tell.
+    func evaluate(_ figures: Figures) -> Outcome {
+        Outcome(expectation: self, value: figures[figure], notMeasured: figures.unmeasured[figure])
+    }
+}

@@ -92,8 +92,3 @@ struct ReliefRecord: Encodable, Sendable {
         }
     }
 }
-
-extension Duration {
-    /// As a number, for reports.
-    var seconds: Double { self / .seconds(1) }
-}

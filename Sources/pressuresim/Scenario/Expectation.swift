@@ -57,11 +57,6 @@ struct Expectation: Hashable, Sendable {
     func evaluate(_ figures: [Figure: Double]) -> Outcome {
         Outcome(expectation: self, value: figures[figure])
     }
-
-    /// The same, with what a run cannot tell.
-    func evaluate(_ figures: Figures) -> Outcome {
-        Outcome(expectation: self, value: figures[figure], notMeasured: figures.unmeasured[figure])
-    }
 }
 
 extension Expectation {

@@ -12,15 +12,20 @@ enum ScenarioFile {
     ///
     /// - Throws: ``ScenarioError`` with all diagnostics.
     static func read(path: String) throws(ScenarioError) -> Scenario {
-        guard let data = contents(path) else {
-            throw unreadable(path, "no file that can be read", "the path of a scenario file (see Scenarios/)")
-        }
-        guard data.count <= mostBytes else {
-            throw unreadable(
-                path,
-                "a file of more than \(mostBytes / 1024) KiB",
-                "a scenario; a trace is a file of its own"
-            )
+        let data: Data
+        do throws(BoundedInput.Refusal) {
+            data = try BoundedInput.read(path, atMost: mostBytes)
+        } catch {
+            switch error {
+            case .unreadable:
+                throw unreadable(path, "no file that can be read", "the path of a scenario file (see Scenarios/)")
+            case .tooLarge:
+                throw unreadable(
+                    path,
+                    "a file of more than \(mostBytes / 1024) KiB",
+                    "a scenario; a trace is a file of its own"
+                )
+            }
         }
         guard let text = String(data: data, encoding: .utf8) else {
             throw unreadable(path, "bytes that are not UTF-8", "a YAML file in UTF-8")
@@ -46,23 +51,6 @@ enum ScenarioFile {
             throw ScenarioError(file: file, diagnostics: diagnostics.list)
         }
         return scenario
-    }
-
-    /// At most a little more than is allowed: what has no end, such as a device, is not read to it.
-    private static func contents(_ path: String) -> Data? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        var data = Data()
-        do {
-            while data.count <= mostBytes, let more = try file.read(upToCount: mostBytes + 1 - data.count),
-                !more.isEmpty
-            {
-                data += more
-            }
-        } catch {
-            // Such as a directory.
-            return nil
-        }
-        return data
     }
 
     private static func unreadable(_ path: String, _ found: String, _ allowed: String) -> ScenarioError {

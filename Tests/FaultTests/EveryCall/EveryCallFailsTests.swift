@@ -9,7 +9,7 @@ import Testing
 /// value is lost, and nothing is left of those that are gone.
 ///
 /// The method is SQLite's ("How SQLite Is Tested", I/O error tests).
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(60)))  // with all error numbers; some seconds without
 struct EveryCallFailsTests {
     /// With `PRESSUREKIT_FAULTS=all` each error number fails each call; else they take turns from call to call.
     static let isExhaustive = ProcessInfo.processInfo.environment["PRESSUREKIT_FAULTS"] == "all"

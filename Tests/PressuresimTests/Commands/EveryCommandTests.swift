@@ -31,6 +31,7 @@ import Testing
             Row(name: "replay", arguments: ["RECORDING"], wrong: [[], ["/no/such.signals"], ["FILE"]], isShort: true),
             Row(name: "bench", wrong: [["--corpus"]]),
             Row(name: "survive", wrong: [["--times", "1000"]]),
+            Row(name: "soak", wrong: [["--duration", "1s"], ["--rate", "0"]]),
             Row(name: "hog", arguments: ["--ceiling", "1MiB", "--hold", "60min"], wrong: [[], ["--ceiling", "1MB"]]),
         ]
 

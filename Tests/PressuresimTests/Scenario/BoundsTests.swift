@@ -104,6 +104,27 @@ import Testing
         #expect(refusal?.description.contains("a file of more than 1024 KiB") == true)
     }
 
+    /// Nor are a trace, a recording and a bench's history: a device has no size and no end.
+    @Test func whatHasNoEndIsRefusedWhereverItIsNamed() throws {
+        #expect(throws: ContentError.self) { try TraceKeys(path: "/dev/zero") }
+        #expect(throws: BenchHistory.Unreadable.self) { try BenchHistory.read("/dev/zero") }
+        let replayed = try Tool.run(["replay", "/dev/zero"])
+        #expect(replayed.status == 2)
+        #expect(replayed.errors.contains("/dev/zero: has more than 256 MiB."))
+        #expect(throws: BoundedInput.Refusal.tooLarge) { try BoundedInput.read("/dev/zero", atMost: 0) }
+        #expect(try BoundedInput.read("/dev/null", atMost: 0).isEmpty)
+    }
+
+    @Test func aCorpusCannotClaimFilesOfAnySize() async throws {
+        try await withTemporaryDirectory { directory in
+            let index = #"{"entries": [{"name": "a", "class": "x", "size": 9223372036854775807}]}"#
+            try Data(index.utf8).write(to: directory.appendingPathComponent("index.json"))
+            let outcome = try Tool.run(["bench", "--quick", "--corpus", directory.path])
+            #expect(outcome.status == 3 || outcome.status == 2, "\(outcome)")
+            #expect(outcome.errors.contains("a size that no file has"))
+        }
+    }
+
     @Test func aDirectoryIsNoScenario() {
         let refusal = #expect(throws: ScenarioError.self) { try ScenarioFile.read(path: "/tmp") }
         #expect(refusal?.description.contains("no file that can be read") == true)

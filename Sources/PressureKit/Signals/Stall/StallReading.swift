@@ -101,9 +101,9 @@ extension StallTotals {
     /// `"12.34"` as 1234; the kernel writes two decimals.
     private static func hundredths(_ text: borrowing Span<UInt8>, in range: Range<Int>) -> Int {
         guard let (whole, point) = text.decimal(in: range), whole <= 100 else { return 0 }
-        let decimals = point + 1..<range.upperBound
-        guard point < range.upperBound, decimals.count == 2, text[point] == UInt8(ascii: "."),
-            let (part, next) = text.decimal(in: decimals), next == range.upperBound
+        // A point and two digits, no less: the range of the decimals has to be one.
+        guard range.upperBound - point == 3, text[point] == UInt8(ascii: "."),
+            let (part, next) = text.decimal(in: point + 1..<range.upperBound), next == range.upperBound
         else { return whole * 100 }
         return whole * 100 + part
     }

@@ -23,6 +23,10 @@ import Testing
         ("some total=9", StallTotals(some: 9, full: nil)),
         ("some avg10=100.00 new=7 total=5\nmost total=1\n", StallTotals(some: 5, full: nil, someAverage: 10_000)),
         ("some avg10=oops total=5", StallTotals(some: 5, full: nil)),
+        // Without decimals it ended the process; the fuzzer found it.
+        ("some avg10=7 total=5", StallTotals(some: 5, full: nil, someAverage: 700)),
+        ("some total=5 avg10=7", StallTotals(some: 5, full: nil, someAverage: 700)),
+        ("some avg10=7.1 total=5", StallTotals(some: 5, full: nil, someAverage: 700)),
         ("some total=5\nsome total=6", StallTotals(some: 5, full: nil)),
     ])
     func orderAndExtrasDoNotMatter(text: String, totals: StallTotals) { #expect(Self.parse(text) == totals) }
