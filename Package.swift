@@ -44,10 +44,15 @@ let package = Package(
             name: "Zstd",
             description: "Compresses with zstd, several times as fast as zlib. Links the system's libzstd."
         ),
-        .default(enabledTraits: ["ServiceLifecycle", "Foundation"]),
+        .trait(
+            name: "Metrics",
+            description: "PressureMetrics: handles of swift-metrics. Links CoreMetrics, which needs no Foundation."
+        ),
+        .default(enabledTraits: ["ServiceLifecycle", "Foundation", "Metrics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -67,6 +72,7 @@ let package = Package(
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",
@@ -88,6 +94,7 @@ let package = Package(
             dependencies: [
                 "PressureKit",
                 "CAllocationCounter",
+                "CLinuxShims",
                 "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
@@ -103,6 +110,9 @@ let package = Package(
                 "CAllocationCounter",
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",

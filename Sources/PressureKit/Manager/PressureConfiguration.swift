@@ -58,6 +58,15 @@ public struct PressureConfiguration: Sendable {
     /// frees anything, and measured to be 4 to 6 times as fast. Elsewhere the page cache is a second chance for free.
     public var bypassesPageCache: Bool?
 
+    /// Whether the manager can be spoken to from outside the process while it runs, by `pressuresim` and its like. By
+    /// default it cannot, unless the environment variable `PRESSUREKIT_CONTROL` is set.
+    public var control = ControlSocket.environment
+
+    #if Metrics
+    /// The handles of swift-metrics that are told what the manager does; by default none.
+    public var metrics: PressureMetrics?
+    #endif
+
     package var fileSystem: any FileSystem = LinuxFileSystem()
     /// Where every time comes from: of reliefs, loads, restores and codecs, of back-off, pacing and the monitor.
     package var clock: any MonotonicClock = SystemClock()

@@ -24,6 +24,10 @@ public final class PressureManager: Sendable {
     let context: ManagerContext
     let monitor: PressureMonitor
     let relief: ReliefThread
+    /// Takes commands from outside while the manager runs.
+    let control: ControlServer
+    let controlSocket: ControlSocket
+    let environment: [String: String]
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
     let visibleBefore = Lock<[WeakEntry]>([])
@@ -43,6 +47,11 @@ public final class PressureManager: Sendable {
         try configuration.validate()
         let engine = try ReliefEngine(configuration)
         engine.rehearse()
+        #if Metrics
+        let meter = configuration.metrics.map { MetricsReporter($0, engine: engine, clock: configuration.clock) }
+        #else
+        let meter: (any ManagerMeter)? = nil
+        #endif
         let context = try ManagerContext(
             engine: engine,
             clock: configuration.clock,
@@ -50,6 +59,7 @@ public final class PressureManager: Sendable {
             dispositions: configuration.supportedDispositions,
             restoresAhead: configuration.restoresAhead,
             isSequential: configuration.isSequential,
+            meter: meter,
             observer: configuration.observer
         )
         let root = PressureController(rootOf: context)
@@ -58,13 +68,19 @@ public final class PressureManager: Sendable {
         let signals = configuration.signalContext(engine: engine)
         for source in configuration.sources { sources += try source.open(in: signals) }
         let share = configuration.warningShare
+        let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
         let monitor = try PressureMonitor(
             sources: sources,
             thresholds: configuration.thresholds,
             clock: configuration.clock,
-            sampled: { [weak context] in context?.calm?.ring() }
+            guests: [control],
+            sampled: { [weak context] in
+                context?.calm?.ring()
+                context?.meter?.sampled()
+            }
         ) { [weak context, weak relief] decision in
             guard let context else { return }
+            context.lastCause = decision.cause
             context.witness.decided?(decision)
             context.listener.hurry(for: decision.cause.levelAfter)
             relief?.request(ReliefRequest(decision, share: share, context: context))
@@ -86,11 +102,21 @@ public final class PressureManager: Sendable {
                 },
                 read: read
             ) : nil
+        #if Metrics
+        meter?.connect(root: root, monitor: monitor)
+        #endif
         self.root = root
         self.context = context
         self.relief = relief
         self.monitor = monitor
+        self.control = control
+        controlSocket = configuration.control
+        environment = configuration.environment ?? ProcessEnvironment.variables
         warningShare = share
+        control.connect { [weak self] command, peer, answer in
+            guard let self else { return answer(.refused(.shutDown)) }
+            self.carryOut(command, for: peer, answer: answer)
+        }
     }
 
     deinit {
@@ -119,12 +145,15 @@ public final class PressureManager: Sendable {
     /// Suspends; the watching is done on a thread of the library's own. Returning is no failure: the manager can be run
     /// again, and its caches can be used on.
     ///
-    /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable` when watching cannot begin, `shutDown`
+    /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable` when watching cannot begin,
+    ///   `controlUnavailable` when ``PressureConfiguration/control`` asks for a socket that cannot be had, `shutDown`
     ///   after ``shutdown()``.
     public func run() async throws {
         guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
         try context.calm?.start()
         defer { context.calm?.stop() }
+        try openControl()
+        defer { control.close() }
         try monitor.start()
         defer { monitor.stop() }
         await waitForShutdown()
@@ -136,6 +165,7 @@ public final class PressureManager: Sendable {
     public func shutdown() async {
         isShutDown.store(true, ordering: .sequentiallyConsistent)
         monitor.stop()
+        control.close()
         context.calm?.stop()
         relief.stop()
         let relief = relief
@@ -155,10 +185,16 @@ public final class PressureManager: Sendable {
     ///     (``PressureConfiguration/warningShare``), `normal` nothing.
     ///   - bytes: free this many instead, values that exist elsewhere already first.
     public func simulateMemoryWarning(_ level: PressureLevel, freeing bytes: ByteCount? = nil) async -> EvictionReport {
-        let cause = cause(.simulated, "simulateMemoryWarning", level: level)
+        await perform(warning(level, freeing: bytes, source: "simulateMemoryWarning"))
+    }
+
+    /// A simulated warning that is yet to be given. `source` is the word for whoever gives it.
+    func warning(_ level: PressureLevel, freeing bytes: ByteCount?, source: String) -> ReliefRequest {
         let amount = bytes.map { .bytes($0.bytes) } ?? ReliefAmount(level: level, share: warningShare)
-        return await perform(
-            ReliefRequest(cause: cause, amount: level == .normal ? ReliefAmount() : amount, warns: level != .normal)
+        return ReliefRequest(
+            cause: cause(.simulated, source, level: level),
+            amount: level == .normal ? ReliefAmount() : amount,
+            warns: level != .normal
         )
     }
 
@@ -166,7 +202,12 @@ public final class PressureManager: Sendable {
     ///
     /// Suspends until the relief has ended. Freeing less is not an error: the report says what stayed and why.
     public func relieve(_ bytes: ByteCount) async -> EvictionReport {
-        await perform(ReliefRequest(cause: cause(.request, "relieve"), amount: .bytes(bytes.bytes), warns: false))
+        await perform(request(bytes, source: "relieve"))
+    }
+
+    /// A wish for bytes that is yet to be made. `source` is the word for whoever makes it.
+    func request(_ bytes: ByteCount, source: String) -> ReliefRequest {
+        ReliefRequest(cause: cause(.request, source), amount: .bytes(bytes.bytes), warns: false)
     }
 
     /// Whether a relief is wanted or running.
