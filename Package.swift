@@ -102,11 +102,19 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What several test targets share.
+        .target(
+            name: "PressureKitTestSupport",
+            dependencies: ["PressureKit"],
+            path: "Tests/Support",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "PressureKitTests",
             dependencies: [
                 "PressureKit",
                 "PressureKitTesting",
+                "PressureKitTestSupport",
                 "CAllocationCounter",
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
@@ -127,6 +135,7 @@ let package = Package(
             dependencies: [
                 "PressureKit",
                 "PressureKitTesting",
+                "PressureKitTestSupport",
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

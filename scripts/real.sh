@@ -32,15 +32,6 @@ tool=$PWD/.build/release/pressuresim
 # As root, the tests must not leave files of root's in the build directory: they are run as they were built.
 tests=$(find .build/debug/ -maxdepth 1 -name '*.xctest' | head -n 1)
 [ -n "$tests" ] || { echo "real: build the tests first, with swift build --build-tests" >&2; exit 1; }
-# What the machine does beside it can end one of these (a neighbour on the same disk): one more try, said aloud.
-real_pressure() {
-    local try
-    for try in 1 2; do
-        timeout 400 "${as_root[@]}" env "PRESSURESIM=$tool" "$tests" --testing-library swift-testing \
-            --filter RealPressureTests --no-parallel && return 0
-        echo "real pressure: try $try failed; the load average is $(cut -d' ' -f1 /proc/loadavg)"
-    done
-    return 1
-}
-step "real pressure" real_pressure
+step "real pressure" timeout 400 "${as_root[@]}" env "PRESSURESIM=$tool" "$tests" --testing-library swift-testing \
+    --filter RealPressureTests --no-parallel
 finish

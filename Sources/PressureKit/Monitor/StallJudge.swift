@@ -75,7 +75,8 @@ struct StallJudge: Sendable {
         latest = Proof(stalled: some, within: span, threshold: threshold(.warning, reading, over: span))
         if isOurs {
             let full = Duration.microseconds((reading.totals.full ?? 0) - (base.totals.full ?? 0))
-            let isPlenty = headroom.map { $0 >= thresholds.strangersBelow } ?? false
+            // What others wait for has been held against `strangersBelow` already.
+            let isPlenty = reading.scope == .own && (headroom.map { $0 >= thresholds.thrashingAbove } ?? false)
             let critical = threshold(.critical, reading, over: span)
             let warning = isPlenty ? thrashing(over: span) : threshold(.warning, reading, over: span)
             if reading.totals.full != nil, full >= critical, !isPlenty {

@@ -16,10 +16,14 @@ public struct StallThresholds: Hashable, Sendable {
     public var polledWarning = 0.10
     /// Where no trigger can be armed: the part of the time that all tasks wait for critical.
     public var polledCritical = 0.20
-    /// While more memory than `strangersBelow` is left, waiting in the process's own cgroup counts only when it takes this
-    /// part of the time, and as a warning: a stream through the page cache makes its writer wait for up to 15 % (measured),
-    /// and means nothing; 40 % and more is a working set that does not fit (nohang's soft threshold).
+    /// While `thrashingAbove` or more of the memory is left, waiting in the process's own cgroup counts only when it takes
+    /// this part of the time, and as a warning: a stream through the page cache makes its writer wait for up to 32 %
+    /// (measured), and means nothing; 40 % and more is a working set that does not fit (nohang's soft threshold).
     public var thrashing = 0.4
+    /// From this part of the memory on, waiting in the process's own cgroup has to be `thrashing`. Page cache that waits for
+    /// its device to be written is no headroom yet, so that a stream makes the headroom of a small cgroup swing as low as a
+    /// third of its limit (measured); a quarter is where a warning for lack of headroom ends.
+    public var thrashingAbove = 0.25
     /// Waiting of others, in a cgroup above the process's own or on the whole machine, counts only when less than this
     /// part of the memory is left: they may have a limit of their own.
     public var strangersBelow = 0.5
@@ -46,6 +50,9 @@ public struct StallThresholds: Hashable, Sendable {
         }
         guard strangersBelow >= 0, strangersBelow <= 1 else {
             throw .stallThresholds("strangersBelow \(strangersBelow) must be from 0 to 1")
+        }
+        guard thrashingAbove >= 0, thrashingAbove <= 1 else {
+            throw .stallThresholds("thrashingAbove \(thrashingAbove) must be from 0 to 1")
         }
         guard thrashing > 0, thrashing <= 1 else {
             throw .stallThresholds("thrashing \(thrashing) must be more than 0 and at most 1")

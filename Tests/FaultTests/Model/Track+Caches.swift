@@ -1,3 +1,5 @@
+import PressureKitTestSupport
+
 @testable import PressureKit
 
 extension Track {

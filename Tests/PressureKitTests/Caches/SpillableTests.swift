@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

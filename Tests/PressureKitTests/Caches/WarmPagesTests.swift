@@ -1,4 +1,5 @@
 import CLinuxShims
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

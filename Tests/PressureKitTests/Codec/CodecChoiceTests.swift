@@ -1,3 +1,4 @@
+import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...4) func aWordHoldsAllOfIt(seed: UInt64) {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var memory = CodecMemory()
         for _ in 0..<2000 {
             if memory.triesNext() {

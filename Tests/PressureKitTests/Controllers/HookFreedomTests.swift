@@ -1,4 +1,5 @@
 import Foundation
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

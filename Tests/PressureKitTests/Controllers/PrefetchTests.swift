@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import PressureKitTestSupport
 
 /// Seeded access streams of the kinds that policies are known to differ on.
 enum AccessStream: String, CaseIterable {

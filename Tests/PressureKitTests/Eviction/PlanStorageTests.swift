@@ -1,3 +1,4 @@
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 
@@ -67,7 +68,7 @@ import Testing
         storage.reserve(values: 10_000, caches: 1)
         let entry = entry()
         var stamps = Array(UInt32(1)...10_000)
-        var random = SeededRandom(seed: 7)
+        var random = SeededGenerator(seed: 7)
         stamps.shuffle(using: &random)
         let moment = PlanMoment(now: 20_000)
         storage.begin(LeastRecentlyUsed(), at: moment, goal: goal)

@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import Testing
 
 /// Sorting by rank: right, and in linear work. Work is counted in elements looked at, which is the same on every machine.

@@ -1,4 +1,5 @@
 import CLinuxShims
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 
@@ -74,7 +75,7 @@ import Testing
 
     @Test(arguments: 0..<20 as Range<UInt64>)
     func nothingIsLostOrCountedTwice(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var ledger = AdmissionLedger()
         var open: [Int] = []
         var ended: [(at: Int64, bytes: Int)] = []

@@ -1,4 +1,5 @@
 import Glibc
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Logging
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

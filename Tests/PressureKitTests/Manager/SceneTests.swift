@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PressureKitTestSupport
 import PressureKitTesting
 import Synchronization
 import Testing

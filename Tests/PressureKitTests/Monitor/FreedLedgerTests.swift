@@ -1,3 +1,4 @@
+import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
@@ -31,7 +32,7 @@ import Testing
     /// Against an endless list: exact while the ledger has room for what is asked about, and never less than the truth.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func forgetsNothingThatIsNew(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var ledger = FreedLedger()
         var model: [(at: Int, bytes: Int)] = []
         for step in 1...200 {

@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import Testing
 
 /// How often memory is looked at, and whether that is often enough.
@@ -59,7 +60,7 @@ import Testing
     /// A machine whose memory comes and goes a little is calm, too: one look at the start of each six seconds, and one
     /// after five.
     @Test func aLittleComingAndGoingIsCalm() {
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         var machine = Machine(limit: .gibibytes(8), available: .gibibytes(6))
         machine.idle(for: .seconds(5))
         machine.looks = 0

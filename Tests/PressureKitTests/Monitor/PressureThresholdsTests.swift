@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import Testing
 
 @Suite struct PressureThresholdsTests {
@@ -22,7 +23,7 @@ import Testing
     /// Whatever is configured, critical lies below warning, and every level can be left.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
     func validThresholdsAlwaysWorkTogether(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var tried = 0
         while tried < 500 {
             let limit = ByteCount(bytes: 1 << Int.random(in: 12...60, using: &random))
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    private func band(_ random: inout SeededRandom) -> Band {
+    private func band(_ random: inout SeededGenerator) -> Band {
         let enter = Double.random(in: 0.01...0.98, using: &random)
         return Band(
             enter: enter,

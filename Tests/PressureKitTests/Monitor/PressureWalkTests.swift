@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
     /// Random headrooms, demands, silences, reliefs and sleeps. Each seed is a different life.
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func theRulesHoldOnEveryWalk(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let timings = PressureTimings()
         var bench = ClassifierBench(sources: 2)
         var available = 500

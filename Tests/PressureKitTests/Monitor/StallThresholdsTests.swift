@@ -15,6 +15,7 @@ import Testing
         ({ $0.polledWarning = .nan }, "polledWarning"),
         ({ $0.polledCritical = 1.1 }, "polledCritical"),
         ({ $0.strangersBelow = -0.1 }, "strangersBelow"),
+        ({ $0.thrashingAbove = 1.5 }, "thrashingAbove"),
         ({ $0.thrashing = 0 }, "thrashing"),
         ({ $0.thrashing = .nan }, "thrashing"),
     ]

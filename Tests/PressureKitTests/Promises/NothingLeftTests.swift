@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

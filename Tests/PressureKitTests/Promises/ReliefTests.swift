@@ -1,6 +1,7 @@
 import CAllocationCounter
 import Glibc
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Synchronization
 import Testing

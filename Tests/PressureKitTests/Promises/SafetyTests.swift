@@ -1,5 +1,6 @@
 import Glibc
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Synchronization
 import Testing

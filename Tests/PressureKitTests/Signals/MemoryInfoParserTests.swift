@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import Testing
 
 @Suite struct MemoryInfoParserTests {
@@ -153,7 +154,7 @@ import Testing
     /// Any bytes are safe, and whatever comes out is within bounds.
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func damagedFilesAreSafe(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let original = try Meminfo.text("linux-5.4")
         for _ in 0..<500 {
             var text = original

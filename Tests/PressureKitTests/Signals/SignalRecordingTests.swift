@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 
@@ -99,7 +100,7 @@ import Testing
     /// Damage of every kind: cut, changed and doubled bytes. Nothing may trap.
     @Test func anyBytesAreSafe() {
         for seed in 0..<300 as Range<UInt64> {
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed: seed)
             var bytes = Array(Self.text.utf8)
             for _ in 0..<Int.random(in: 1...12, using: &random) {
                 let index = Int.random(in: 0..<bytes.count, using: &random)
@@ -116,7 +117,7 @@ import Testing
     /// A monitor over random signals, recorded, written, parsed and replayed: every decision comes out the same.
     @Test(arguments: 0..<8 as Range<UInt64>)
     func aReplayDecidesAsTheMonitorDid(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
         let (host, group) = (SimulatedSource(name: "a host"), SimulatedSource(name: "back\\slash"))
         let heard = Lock<[PressureDecision]>([])

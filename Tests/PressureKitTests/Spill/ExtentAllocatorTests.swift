@@ -1,4 +1,5 @@
 import CAllocationCounter
+import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
@@ -125,7 +126,7 @@ private struct BitmapModel {
     /// bitmap agree on every unit.
     @Test(arguments: UInt64(1)...12)
     func aRandomWalkAgreesWithABitmap(seed: UInt64) throws {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let limit = 2000
         var allocator = ExtentAllocator(limit: UInt32(limit))
         var model = BitmapModel(limit: limit)
@@ -159,7 +160,7 @@ private struct BitmapModel {
     /// Robson's bound for first fit, M·log₂ n, against the peak of live units; what is lost in practice is far less.
     @Test(arguments: UInt64(1)...6)
     func fragmentationStaysWithinRobsonsBound(seed: UInt64) {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var allocator = ExtentAllocator(limit: .max)
         var live: [Extent] = []
         var peakLive = 0
@@ -182,7 +183,7 @@ private struct BitmapModel {
         let count = 2000
         var allocator = ExtentAllocator(limit: .max)
         allocator.reserve(extents: count)
-        var random = SpillRandom(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let sizes = (0..<count).map { _ in UInt32.random(in: 1...65, using: &random) }
         var live = [Extent](repeating: Extent(start: 0, count: 0), count: count)
         var allocations: UInt64 = 0

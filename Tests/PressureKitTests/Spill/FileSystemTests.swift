@@ -1,4 +1,5 @@
 import Foundation
+import PressureKitTestSupport
 import PressureKitTesting
 import SystemPackage
 import Testing
@@ -96,7 +97,7 @@ import Testing
 
     /// The disk in memory and the kernel's answer alike, or tests against the first prove nothing about the second.
     @Test(arguments: UInt64(1)...5) func theDiskInMemoryBehavesLikeTheKernels(seed: UInt64) throws {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let memory = InMemoryFileSystem()
         let systems: [any FileSystem] = [system, memory]
         let files = try systems.map { try $0.openTemporary(in: "/var/tmp") }

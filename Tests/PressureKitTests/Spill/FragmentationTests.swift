@@ -1,3 +1,4 @@
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
     /// file is within first fit's worst case, 6 times the most that ever lived in it, and in practice far below; frames
     /// that share units never take more of them than if they did not; and when all is gone the file is empty.
     @Test(arguments: UInt64(1)...4) func aFileStaysInProportionToWhatLivesInIt(seed: UInt64) throws {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let disk = InMemoryFileSystem()
         let fixture = try SpillFixture(disk, frames: 20_000)
         let file = fixture.file

@@ -1,4 +1,5 @@
 import CAllocationCounter
+import PressureKitTestSupport
 import PressureKitTesting
 import SystemPackage
 import Testing
@@ -30,7 +31,7 @@ import Testing
     }
 
     private static func values(_ count: Int, seed: UInt64 = 1, longest: Int = 16_384) -> [[UInt8]] {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         return (0..<count).map { index in
             let longest = index % 8 == 0 ? longest : 600
             let length = Int.random(in: 1...longest, using: &random)

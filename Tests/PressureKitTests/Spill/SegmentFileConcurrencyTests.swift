@@ -1,4 +1,5 @@
 import Glibc
+import PressureKitTestSupport
 import PressureKitTesting
 import Synchronization
 import SystemPackage
@@ -105,7 +106,7 @@ import Testing
                 wrong.add(1, ordering: .relaxed)
                 return
             }
-            var random = SpillRandom(seed: seed &* 1000 &+ UInt64(index))
+            var random = SeededGenerator(seed: seed &* 1000 &+ UInt64(index))
             let chunks = (0..<8).map {
                 Content.allCases[$0 % 5].bytes(Int.random(in: 1...80_000, using: &random), seed: UInt64($0 + index))
             }

@@ -1,3 +1,4 @@
+import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
@@ -5,7 +6,7 @@ import Testing
 @Suite struct SharedUnitsTests {
     /// Units come and go, in clusters as batches bring them; a dictionary knows how many frames each has.
     @Test(arguments: UInt64(1)...8) func aRandomWalkAgreesWithADictionary(seed: UInt64) throws {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var table = SharedUnits(size: 64)
         var model: [UInt32: Int] = [:]
         for step in 0..<6000 {
@@ -56,7 +57,7 @@ import Testing
     /// long one has its units to itself.
     @Test(arguments: UInt64(1)...20, [true, false])
     func framesOfAnyLengthsKeepTheRules(seed: UInt64, sharesUnits: Bool) {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var layout = FrameLayout(capacity: 262_144, sharesUnits: sharesUnits)
         var end = 0
         var lastIsLong = false

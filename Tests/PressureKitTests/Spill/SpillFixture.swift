@@ -1,24 +1,9 @@
+import PressureKitTestSupport
 import PressureKitTesting
 import Synchronization
 import Testing
 
 @testable import PressureKit
-
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): the same numbers for
-/// the same seed, everywhere.
-struct SpillRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 /// Bytes of one kind each, as values come in.
 enum Content: String, CaseIterable, Sendable {
@@ -26,7 +11,7 @@ enum Content: String, CaseIterable, Sendable {
 
     /// `count` bytes, the same for the same seed.
     func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-        var random = SpillRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         switch self {
         case .zeros: return [UInt8](repeating: 0, count: count)
         case .text:

@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import Testing
 
 /// Where the process's cgroups are, from nothing but text.
@@ -133,7 +134,7 @@ import Testing
 
     @Test func anyBytesAreSafe() {
         for seed in 0..<500 as Range<UInt64> {
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed: seed)
             let alphabet = Array("0:/ -cgroup2memory,\\01\n".utf8)
             let text = (0..<200).map { _ in alphabet.randomElement(using: &random)! }
             let membership = CgroupMembership(parsing: text)

@@ -1,4 +1,5 @@
 import PressureKit
+import PressureKitTestSupport
 import Testing
 
 /// A limit of 1,000 MiB: warning is entered at 200 MiB left, critical at 100 MiB.
@@ -52,7 +53,7 @@ import Testing
     /// threshold can be reached before a ring.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func aSafeBellIsNeverTooLate(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let thresholds = PressureThresholds()
         for _ in 0..<2_000 {
             let limit = ByteCount(

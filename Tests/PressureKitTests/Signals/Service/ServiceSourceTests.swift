@@ -1,6 +1,7 @@
 import CLinuxShims
 import Foundation
 import Glibc
+import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
@@ -46,7 +47,7 @@ import Testing
 
     @Test(arguments: 0..<40)
     func base64IsWhatFoundationSaysItIs(count: Int) {
-        var random = SeededRandom(seed: UInt64(count))
+        var random = SeededGenerator(seed: UInt64(count))
         let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
         #expect(Base64.decode(Data(bytes).base64EncodedString().utf8) == bytes)
     }
