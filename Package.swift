@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "PressureKit", targets: ["PressureKit"]),
         .library(name: "PressureKitTesting", targets: ["PressureKitTesting"]),
         .executable(name: "pressuresim", targets: ["pressuresim"]),
+        .library(name: "PressureKitC", type: .dynamic, targets: ["PressureKitC"]),
     ],
     traits: [
         .trait(
@@ -89,6 +90,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CPressureKit", cSettings: cSettings),
+        .target(name: "PressureKitC", dependencies: ["PressureKit", "CPressureKit"], swiftSettings: settings),
         .executableTarget(
             name: "pressuresim",
             dependencies: [
@@ -146,6 +149,12 @@ let package = Package(
             name: "PressuresimTests",
             dependencies: ["pressuresim", "PressureKit", .product(name: "Yams", package: "Yams")],
             exclude: ["Fixtures"],  // read from where they are
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PluginTests",
+            dependencies: ["PressureKitC", "CPressureKit", "PressureKit"],
+            exclude: ["symbols.txt"],  // read from where it is
             swiftSettings: settings
         ),
         .testTarget(

@@ -149,14 +149,31 @@ public final class PressureManager: Sendable {
     ///   `controlUnavailable` when ``PressureConfiguration/control`` asks for a socket that cannot be had, `shutDown`
     ///   after ``shutdown()``.
     public func run() async throws {
-        guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
-        try context.calm?.start()
-        defer { context.calm?.stop() }
-        try openControl()
-        defer { control.close() }
-        try monitor.start()
-        defer { monitor.stop() }
+        try beginRunning()
+        defer { endRunning() }
         await waitForShutdown()
+    }
+
+    /// Begins what ``run()`` does, for those who cannot suspend. Blocks briefly on the file system.
+    ///
+    /// - Throws: as ``run()``; nothing runs then.
+    package func beginRunning() throws(PressureError) {
+        guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
+        do throws(PressureError) {
+            try context.calm?.start()
+            try openControl()
+            try monitor.start()
+        } catch {
+            endRunning()
+            throw error
+        }
+    }
+
+    /// Ends it. Does not block.
+    package func endRunning() {
+        monitor.stop()
+        control.close()
+        context.calm?.stop()
     }
 
     /// Finishes the relief that is running, ends the threads and the events, and refuses further reliefs.
@@ -164,9 +181,7 @@ public final class PressureManager: Sendable {
     /// Suspends until then. Caches can still be read and written.
     public func shutdown() async {
         isShutDown.store(true, ordering: .sequentiallyConsistent)
-        monitor.stop()
-        control.close()
-        context.calm?.stop()
+        endRunning()
         relief.stop()
         let relief = relief
         try? await BlockingPool.shared.run { relief.waitUntilEnded() }

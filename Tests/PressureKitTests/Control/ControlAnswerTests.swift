@@ -1,4 +1,5 @@
 import Foundation
+import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit

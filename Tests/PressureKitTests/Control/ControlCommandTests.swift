@@ -1,3 +1,4 @@
+import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit

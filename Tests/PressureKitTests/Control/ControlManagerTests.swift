@@ -2,6 +2,7 @@ import CLinuxShims
 import Foundation
 import Glibc
 import Logging
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 
