@@ -4,7 +4,7 @@ SWIFT ?= swift
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo bench test check pages format docs man install uninstall
+.PHONY: help setup demo bench test check pages format docs man plugin install uninstall
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -40,6 +40,9 @@ docs: setup ## Build the documentation into docs-out/, without warnings.
 man: setup ## Write the manual pages of pressuresim into .build/man/, and look whether man can read them.
 	$(SWIFT) build --configuration release --product pressuresim
 	@scripts/man.sh
+
+plugin: setup ## Build the C plugin for release into .build-plugin/plugin, and run its examples in C and Python.
+	@scripts/plugin.sh
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk'
+alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk'
 # They end processes, or make some that start threads after fork(2).
 alone+='|Descriptor|ProcessLimit|ProcessEvent)'
 
@@ -22,5 +22,6 @@ step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
 step "scenarios" scripts/scenarios.sh
 step "example" scripts/example.sh
+step "C plugin" scripts/plugin.sh
 step "no traits" scripts/traits.sh none
 finish

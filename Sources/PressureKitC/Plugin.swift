@@ -182,7 +182,9 @@ public func pluginWarn(
             }
         guard bytes <= 1 << 60 else { throw PluginFailure.badArgument("bytes is more than 2^60.") }
         let amount = bytes > 0 ? ByteCount.bytes(Int(bytes)) : nil
-        unsafe try relieve(handle, result) { await $0.simulateMemoryWarning(level, freeing: amount) }
+        unsafe try relieve(handle, result) {
+            $0.warnAndWait(level, freeing: amount, source: "pressurekit_warn")
+        }
     }
 }
 
@@ -192,7 +194,7 @@ public func pluginEnterBackground(
     _ handle: pressurekit_manager_t,
     _ result: UnsafeMutablePointer<pressurekit_report>?
 ) -> pressurekit_status {
-    answer { unsafe try relieve(handle, result) { await $0.enterBackground() } }
+    answer { unsafe try relieve(handle, result) { $0.enterBackgroundAndWait(source: "pressurekit_enter_background") } }
 }
 
 /// `pressurekit_enter_foreground`
@@ -204,11 +206,11 @@ public func pluginEnterForeground(_ handle: pressurekit_manager_t) -> pressureki
 private func relieve(
     _ handle: pressurekit_manager_t,
     _ result: UnsafeMutablePointer<pressurekit_report>?,
-    _ relief: @escaping @Sendable (PressureManager) async -> EvictionReport
+    _ relief: (PressureManager) -> EvictionReport
 ) throws {
     // Before anything is done: a result that cannot be written is no reason to forget what was freed.
     if let result = unsafe result { unsafe try PluginStructure.write(pressurekit_report(), to: result) }
-    let report = try PluginRegistry.shared.withManager(handle) { $0.report(relief) }
+    let report = try PluginRegistry.shared.withManager(handle) { relief($0.manager) }
     if let result = unsafe result { unsafe try PluginStructure.write(pressurekit_report(report), to: result) }
 }
 

@@ -11,31 +11,17 @@ final class PluginManager: Sendable {
     }
 
     /// Blocks until a relief that is running has ended.
-    func end() {
-        manager.endRunning()
-        let manager = manager
-        Self.wait { await manager.shutdown() }
-    }
+    func end() { manager.shutdownAndWait() }
 
-    /// Blocks until a relief has ended.
-    func report(_ relief: @escaping @Sendable (PressureManager) async -> EvictionReport) -> EvictionReport {
-        let manager = manager
-        return Self.wait { await relief(manager) }
-    }
-
-    /// Blocks until what was visible is back.
+    /// Blocks until what was visible is back. It needs a thread of Swift's cooperative pool: the one call that must not be
+    /// made by tasks that keep all of them.
     func enterForeground() {
         let manager = manager
-        _ = Self.wait { await manager.enterForeground() }
-    }
-
-    /// Blocks the calling thread, which is the app's, until `body` has ended.
-    private static func wait<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) -> Result {
-        let result = ConditionLock<Result?>(nil)
+        let isDone = ConditionLock(false)
         Task.detached {
-            let value = await body()
-            result.withLock { $0 = value }
+            _ = await manager.enterForeground()
+            isDone.withLock { $0 = true }
         }
-        return result.wait { $0 }
+        isDone.wait { $0 ? () : nil }
     }
 }

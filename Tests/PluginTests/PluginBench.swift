@@ -116,11 +116,11 @@ final class PluginApp: Sendable {
     /// Called from inside the load function.
     func onLoad(_ body: (@Sendable () -> Void)?) { state.withLock { $0.during = body } }
 
-    /// Options that refer to this app, which must outlive the cache.
+    /// Options that refer to this app, which is kept for ever: it must outlive the cache.
     var options: pressurekit_cache_options {
         var options = unsafe pressurekit_cache_options()
         unsafe options.size = MemoryLayout<pressurekit_cache_options>.size
-        unsafe options.context = Unmanaged.passUnretained(self).toOpaque()
+        unsafe options.context = Unmanaged.passRetained(self).toOpaque()
         unsafe options.load = { context, address, count in
             // The context is the app, which outlives the cache.
             let app = unsafe Unmanaged<PluginApp>.fromOpaque(context!).takeUnretainedValue()

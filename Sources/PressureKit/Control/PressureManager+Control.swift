@@ -6,6 +6,8 @@ extension PressureManager {
     ///
     /// - Throws: ``PressureError`` with `controlUnavailable` when the configuration asks for it and it cannot be had.
     func openControl() throws(PressureError) {
+        // The environment of a program that is set-user-ID is its caller's, who must not choose what it makes.
+        if controlSocket == .environment, getuid() != geteuid() || getgid() != getegid() { return }
         guard let place = controlSocket.place(environment: environment) else { return }
         do throws(PressureError) {
             let path = try control.open(place)

@@ -15,6 +15,13 @@ import Synchronization
 /// will carry it out; they sleep. Nothing is watched until ``run()`` is called, but ``relieve(_:)``,
 /// ``simulateMemoryWarning(_:freeing:)`` and the background methods work from the start.
 ///
+/// It logs to the logger of the task that creates it, or the one that is passed. Routine is `debug`: `memory pressure fell`,
+/// `relief finished`. An operator should know, `notice`, that `memory pressure rose`, or of a `control command`; and has
+/// something to look after, `warning`, if `values could not be spilled`, `a spilled copy could not be used`, `a hook took
+/// too long`, or the `control socket` is `unavailable`. A warning that lasts is one a minute. Metadata begin with
+/// `pressurekit.`, such as `pressurekit.cause` and `pressurekit.claimed_bytes`; values, and keys of keyed caches, are
+/// never logged.
+///
 /// Releasing the manager, or ``shutdown()``, ends its threads. Values that are spilled can still be restored as long as
 /// their caches live; the spill file has no name, so nothing is left behind however the process ends.
 public final class PressureManager: Sendable {
@@ -180,12 +187,17 @@ public final class PressureManager: Sendable {
     ///
     /// Suspends until then. Caches can still be read and written.
     public func shutdown() async {
-        isShutDown.store(true, ordering: .sequentiallyConsistent)
-        endRunning()
-        relief.stop()
+        beginShutdown()
         let relief = relief
         try? await BlockingPool.shared.run { relief.waitUntilEnded() }
         context.events.finish()
+    }
+
+    /// Refuses further reliefs, and has the threads end after what they are at. Does not wait for that.
+    func beginShutdown() {
+        isShutDown.store(true, ordering: .sequentiallyConsistent)
+        endRunning()
+        relief.stop()
     }
 
     // MARK: Relief

@@ -128,7 +128,8 @@ import Testing
         bench.source.set(available: .mebibytes(100), of: .gibibytes(4))
         _ = bench.manager.drive()
         // The relief that follows from the change tells it at once.
-        #expect(try bench.value(bench.metrics.level) == 2)
+        let levels = try bench.factory.expectMeter(bench.metrics.level).values
+        #expect(levels.last == 2)
         #expect(try bench.value(bench.metrics.score) ?? 0 > 2.0 / 3)
     }
 
@@ -141,10 +142,13 @@ import Testing
             $0.allocationProbe = { Int(pk_thread_allocations()) }
         }
         let caches = (0..<8).map { manager.root.cache("\($0)", initialValue: PageBuffer(makeBytes(9000, seed: 1))) }
+        // The first relief of a process may find things of Swift's own to make.
+        _ = await manager.simulateMemoryWarning(.critical)
+        for cache in caches { try await cache.lease().value.withBytes { _ in } }
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.evictedCount == caches.count)
         #expect(report.allocations == 0)
-        #expect(factory.counterTotal(label: "pressurekit_reliefs_total") == 1)
+        #expect(factory.counterTotal(label: "pressurekit_reliefs_total") == 2)
     }
 
     @Test(.enabled(if: pk_allocations_are_counted(), "malloc belongs to a sanitizer here"))
