@@ -268,10 +268,10 @@ import Testing
                 }
             }
         }
-        expect(create(MemoryLayout<Later>.size), is: PRESSUREKIT_OK)
+        unsafe expect(create(MemoryLayout<Later>.size), is: PRESSUREKIT_OK)
         expect(pressurekit_destroy(manager), is: PRESSUREKIT_OK)
         unsafe later.more = 1
-        expect(create(MemoryLayout<Later>.size), is: PRESSUREKIT_BAD_ARGUMENT, says: "does not know")
+        unsafe expect(create(MemoryLayout<Later>.size), is: PRESSUREKIT_BAD_ARGUMENT, says: "does not know")
         for size in [0, 8, 71, 4097, -1] { expect(create(size), is: PRESSUREKIT_BAD_ARGUMENT, says: "size") }
         unsafe later.options.reserved.2 = 1
         expect(create(72), is: PRESSUREKIT_BAD_ARGUMENT, says: "reserved")
