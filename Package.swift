@@ -49,12 +49,17 @@ let package = Package(
             name: "Metrics",
             description: "PressureMetrics: handles of swift-metrics. Links CoreMetrics, which needs no Foundation."
         ),
+        .trait(
+            name: "Encryption",
+            description: "Spilled bytes are sealed with AES-256-GCM. Links swift-crypto and FoundationEssentials."
+        ),
         .default(enabledTraits: ["ServiceLifecycle", "Foundation", "Metrics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
@@ -74,6 +79,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",

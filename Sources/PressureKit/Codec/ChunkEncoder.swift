@@ -21,6 +21,9 @@ package final class ChunkEncoder: @unchecked Sendable {
     private let output: ReservedPages
     private var batch = FrameBatch()
     private let readBack: ReservedPages
+    #if Encryption
+    private let sealed: ReservedPages
+    #endif
 
     /// What the last chunk that `SegmentFile.write` wrote with this encoder took; `nil` before. Read it on the thread
     /// that wrote.
@@ -38,6 +41,9 @@ package final class ChunkEncoder: @unchecked Sendable {
         #endif
         output = try ReservedPages(byteCount: SegmentFile.chunkSize)
         readBack = try ReservedPages(byteCount: Self.readBackLength)
+        #if Encryption
+        sealed = try ReservedPages(byteCount: SegmentFile.chunkSize)
+        #endif
     }
 
     /// How much of a frame is read back at a time to be compared: little enough to stay in the processor's cache.
@@ -47,6 +53,16 @@ package final class ChunkEncoder: @unchecked Sendable {
     var readBackBytes: UnsafeMutableRawBufferPointer {
         // As long as its owner, like the encoder's user.
         unsafe readBack.bytes
+    }
+
+    /// Room for a sealed chunk; none without the package trait `Encryption`.
+    var sealedBytes: UnsafeMutableRawBufferPointer {
+        #if Encryption
+        // As above.
+        unsafe sealed.bytes
+        #else
+        unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        #endif
     }
 
     /// Encodes one chunk. Allocates nothing and does not block.
@@ -146,6 +162,15 @@ extension ChunkEncoder {
 
     func placeBatch(at unit: UInt32, generation: UInt64) {
         unsafe batch.place(at: unit, generation: generation, batchBytes)
+    }
+
+    /// Seals the frames of a batch that has its place, each where it lies in the run: all bytes of the run. `nil` when the
+    /// cipher failed.
+    func sealBatch(with cipher: SpillCipher) -> UnsafeRawBufferPointer? {
+        // Slicing checks the bounds.
+        let output = unsafe UnsafeMutableRawBufferPointer(rebasing: sealedBytes[..<batch.byteCount])
+        guard unsafe batch.seal(batchBytes, into: output, with: cipher) else { return nil }
+        return UnsafeRawBufferPointer(output)
     }
 
     /// Encodes a value to the end of the batch; `false` when there may be no room for it.

@@ -77,6 +77,30 @@
         }
     }
 
+    /// Seals the frames of a batch that has its place from one run into another: whether the cipher did it.
+    mutating func seal(
+        _ bytes: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        with cipher: SpillCipher
+    ) -> Bool {
+        var index = 0
+        while index < count {
+            // As above; slicing checks the bounds.
+            let frame = unsafe frames[index]
+            let range = frame.offset..<frame.offset + frame.storedLength
+            guard
+                let seal = unsafe cipher.seal(
+                    UnsafeRawBufferPointer(rebasing: bytes[range]),
+                    generation: records[index].generation,
+                    into: UnsafeMutableRawBufferPointer(rebasing: output[range])
+                )
+            else { return false }
+            unsafe records[index].seal = seal
+            index += 1
+        }
+        return true
+    }
+
     /// The record of a frame of a batch that has its place.
     func record(_ index: Int) -> SpillRecord {
         precondition(0..<count ~= index)

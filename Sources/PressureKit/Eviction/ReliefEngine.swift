@@ -45,7 +45,8 @@ final class ReliefEngine: Sendable {
                 freeSpaceFloor: configuration.freeSpaceFloor,
                 bypassPageCache: configuration.bypassesPageCache ?? (limit != nil),
                 writebackWindow: WritebackWindow.length(under: limit)
-            )
+            ),
+            cipher: configuration.cipher
         )
         compressedTier = configuration.compressedTier
         memory = try compressedTier.limit > .zero ? SegmentFile(inMemory: compressedTier.limit) : nil
@@ -73,14 +74,17 @@ final class ReliefEngine: Sendable {
         )
     }
 
-    /// Evicts two small values of its own, so that what the Swift runtime builds on first use is there before memory is
-    /// short.
+    /// Evicts values of its own, so that what the Swift runtime builds on first use is there before memory is short: some
+    /// that are written together, one in several chunks, and one that is dropped.
     func rehearse() {
         let root = PressureController("rehearsal")
-        _ = root.cache("written", initialValue: [UInt8](repeating: 1, count: 64))
+        for name in ["first", "second", "third"] {
+            _ = root.cache(name, initialValue: [UInt8](repeating: 1, count: 64))
+        }
+        _ = root.cache("long", initialValue: [UInt8](repeating: 1, count: SegmentFile.chunkSize + 1))
         let dropped = root.cache("dropped") { [UInt8](repeating: 2, count: 64) }
         try? dropped.loadIfNeeded()
-        reserve(values: 2, caches: 2)
+        reserve(values: 5, caches: 5)
         var progress = begin()
         round(&progress, root: root, amount: .everything)
         var report = EvictionReport(

@@ -67,6 +67,13 @@ public struct PressureConfiguration: Sendable {
     public var metrics: PressureMetrics?
     #endif
 
+    #if Encryption
+    /// Whether what is spilled is sealed with AES-256-GCM, under a key that is made for the spill file and is nowhere but in
+    /// this process's memory. States saved with ``PressureManager/saveState(to:version:)`` are not: no key outlives the
+    /// process. Only with the package trait `Encryption`, and then by default.
+    public var encryptsSpills = true
+    #endif
+
     package var fileSystem: any FileSystem = LinuxFileSystem()
     /// Where every time comes from: of reliefs, loads, restores and codecs, of back-off, pacing and the monitor.
     package var clock: any MonotonicClock = SystemClock()
@@ -118,6 +125,15 @@ public struct PressureConfiguration: Sendable {
             "supportedDispositions is empty; it needs at least one of keep, compress, spill and drop."
         )
         try check(freeSpaceFloor >= .zero, "freeSpaceFloor is negative (\(freeSpaceFloor)); use zero for none.")
+    }
+
+    /// A cipher for one spill file; `nil` for none.
+    var cipher: SpillCipher? {
+        #if Encryption
+        encryptsSpills ? SpillCipher() : nil
+        #else
+        nil
+        #endif
     }
 
     /// What the sources are opened with.

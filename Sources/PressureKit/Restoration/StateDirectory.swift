@@ -114,6 +114,7 @@ final class StateDirectory: Sendable {
 extension DirectoryFacts {
     /// Why no state is kept here, as the end of a sentence.
     fileprivate func stateObjection(user: UInt32) -> String? {
+        if let objection = linkObjection(user: user) { return objection }
         if !isDirectory { return "is not a directory" }
         if owner != user { return "belongs to another user (\(owner))" }
         if permissions & 0o077 != 0 { return "can be used by others (mode \(String(permissions & 0o777, radix: 8)))" }

@@ -4,7 +4,7 @@ package enum FrameDamage: Error, Hashable, Sendable, CaseIterable {
     case truncated
     /// The record describes a frame that cannot be.
     case contradiction
-    /// The bytes are not the ones that were written: damaged, or those of another frame.
+    /// The bytes are not the ones that were written, by their checksum or their seal: damaged, or another frame's.
     case checksumMismatch
     /// The payload matches its checksum but does not inflate to the plain length.
     case badPayload

@@ -52,15 +52,16 @@ extension SegmentFile {
     /// - Throws: why it could not be written. None of it is, then: nothing is left allocated in the file.
     package func writeBatch(with encoder: ChunkEncoder, verify: Bool = true) throws(SpillFailure) {
         defer { endBatch(encoder) }
-        let payload = unsafe encoder.batchBytes
-        guard unsafe !payload.isEmpty else { return }
-        let (extent, generation) = try take(payload.count, frames: encoder.batchCount)
+        let byteCount = unsafe encoder.batchBytes.count
+        guard byteCount > 0 else { return }
+        let (extent, generation) = try take(byteCount, frames: encoder.batchCount)
         encoder.placeBatch(at: extent.start, generation: generation)
         let offset = Int64(extent.start) * Int64(ExtentAllocator.unitSize)
         do throws(SpillFailure) {
-            try unsafe writePayload(payload, at: offset)
+            let frames = try unsafe sealedBatch(with: encoder)
+            try unsafe writePayload(frames, at: offset)
             if verify {
-                let isWritten = try unsafe isWritten(payload, at: offset, with: encoder)
+                let isWritten = try unsafe isWritten(frames, at: offset, with: encoder)
                 guard isWritten else { throw .notWritten }
             }
         } catch {
@@ -81,7 +82,7 @@ extension SegmentFile {
                 index += 1
             }
             guard limits.bypassPageCache else { return WritebackWindow.Steps() }
-            return state.window.wrote(at: offset, count: payload.count)
+            return state.window.wrote(at: offset, count: byteCount)
         }
         perform(steps)
     }

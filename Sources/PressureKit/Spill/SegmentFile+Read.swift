@@ -43,6 +43,7 @@ extension SegmentFile {
             throw .readFailed(error)
         }
         guard count == payload.count else { throw .damaged(.truncated) }
+        guard unsafe open(payload, as: record) else { throw .damaged(.checksumMismatch) }
         guard unsafe Checksum.crc32(UnsafeRawBufferPointer(payload)) == record.checksum else {
             throw .damaged(.checksumMismatch)
         }

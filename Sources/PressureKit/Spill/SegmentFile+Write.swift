@@ -26,11 +26,12 @@ extension SegmentFile {
         let encoded = unsafe encoder.encode(plain, compress)
         if encoded.isTried { encoder.clock.spent(on: .compressing, byteCount: plain.count) }
         let encodedAt = encoder.clock.now()
-        let record = try place(encoded, plainLength: plain.count)
+        var record = try place(encoded, plainLength: plain.count)
         do throws(SpillFailure) {
-            try unsafe writePayload(encoded.payload, at: record.offset)
+            let frame = try unsafe sealed(encoded.payload, as: &record, with: encoder)
+            try unsafe writePayload(frame, at: record.offset)
             if verify {
-                let isWritten = try unsafe isWritten(encoded.payload, at: record.offset, with: encoder)
+                let isWritten = try unsafe isWritten(frame, at: record.offset, with: encoder)
                 guard isWritten else { throw .notWritten }
             }
         } catch {
@@ -195,7 +196,7 @@ extension SegmentFile {
         encoder.use.begin()
         defer { encoder.use.end() }
         let (extent, generation) = try take(payload.count, frames: 1)
-        let placed = SpillRecord(
+        var placed = SpillRecord(
             generation: generation,
             unit: extent.start,
             storedLength: record.storedLength,
@@ -204,8 +205,9 @@ extension SegmentFile {
             checksum: record.checksum
         )
         do throws(SpillFailure) {
-            try unsafe writePayload(payload, at: placed.offset)
-            let isWritten = try unsafe isWritten(payload, at: placed.offset, with: encoder)
+            let frame = try unsafe sealed(payload, as: &placed, with: encoder)
+            try unsafe writePayload(frame, at: placed.offset)
+            let isWritten = try unsafe isWritten(frame, at: placed.offset, with: encoder)
             guard isWritten else { throw .notWritten }
         } catch {
             state.withLock { $0.allocator.free(extent) }

@@ -37,6 +37,8 @@ package final class SegmentFile: Sendable {
     let fileSystem: any FileSystem
     let descriptor: CInt
     let limits: SpillLimits
+    /// What seals the frames; `nil` where they lie open. Its key goes with the file.
+    let cipher: SpillCipher?
     let state: Lock<State>
     /// Held while the tail is cut off, and passed through by writers whose extent lies where it is being cut.
     let tail = Lock(())
@@ -45,13 +47,25 @@ package final class SegmentFile: Sendable {
     /// The process that opened the file. A child of fork(2) has a copy of the tables and the same file.
     private let process = getpid()
 
-    /// Opens a new file in `directory`. Blocks, allocates.
+    /// Opens a new file in `directory`, without a cipher. Blocks, allocates.
     ///
     /// - Throws: ``PressureError`` with code `spillDirectoryUnusable`.
-    package init(
+    package convenience init(
         directory: SpillDirectory,
         fileSystem: any FileSystem,
         limits: SpillLimits = SpillLimits()
+    ) throws(PressureError) {
+        try self.init(directory: directory, fileSystem: fileSystem, limits: limits, cipher: nil)
+    }
+
+    /// Opens a new file in `directory`, with a cipher of its own or none. Blocks, allocates.
+    ///
+    /// - Throws: ``PressureError`` with code `spillDirectoryUnusable`.
+    init(
+        directory: SpillDirectory,
+        fileSystem: any FileSystem,
+        limits: SpillLimits,
+        cipher: SpillCipher?
     ) throws(PressureError) {
         do {
             descriptor = try fileSystem.openTemporary(in: directory.path)
@@ -60,6 +74,7 @@ package final class SegmentFile: Sendable {
         }
         self.fileSystem = fileSystem
         self.limits = limits
+        self.cipher = cipher
         isReadOnly = false
         let bytes = min(Int64(limits.maximumBytes?.bytes ?? .max), fileSystem.maximumFileSize)
         let units = UInt32(clamping: bytes / Int64(ExtentAllocator.unitSize))
@@ -101,6 +116,7 @@ package final class SegmentFile: Sendable {
         self.fileSystem = fileSystem
         self.limits = limits
         self.isReadOnly = isReadOnly
+        cipher = nil
         let units = UInt32(clamping: fileSystem.maximumFileSize / Int64(ExtentAllocator.unitSize))
         state = Lock(State(allocator: ExtentAllocator(limit: units)))
     }

@@ -83,6 +83,7 @@ extension DirectoryFacts {
     /// The directory is to be this user's or root's, or shared the way `/tmp` is: with the sticky bit, which keeps
     /// others from renaming what is not theirs.
     func objection(user: UInt32) -> String? {
+        if let objection = linkObjection(user: user) { return objection }
         let isSticky = permissions & 0o1000 != 0
         if !isDirectory { return "is not a directory" }
         if permissions & 0o002 != 0, !isSticky { return "is writable by everyone and has no sticky bit" }

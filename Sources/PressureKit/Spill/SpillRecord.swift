@@ -1,5 +1,5 @@
 /// Where one chunk lies in the segment file, and how to know it again: all that must stay in memory to bring it back.
-/// 24 bytes, trivial.
+/// 24 bytes, trivial; 40 with the package trait `Encryption`.
 ///
 /// The checksum is kept here and not in the file. A value of whole pages then takes whole units, at offsets that the
 /// page cache serves with large folios: with a header of 32 bytes before every chunk, one-thread writes of 256 KiB
@@ -10,7 +10,7 @@ package struct SpillRecord: Hashable, Sendable {
     package let generation: UInt64
     /// Where the frame begins, in units of 4 KiB.
     package let unit: UInt32
-    /// CRC-32 of the frame's bytes in the file.
+    /// CRC-32 of the payload: of the frame's bytes in the file, unless they are sealed.
     package let checksum: UInt32
     /// The plain length in the lower 24 bits, the place in the unit, in grains, in the upper 8.
     private let plain: UInt32
@@ -19,6 +19,8 @@ package struct SpillRecord: Hashable, Sendable {
     private let storedHigh: UInt8
     /// How the payload is encoded.
     package let codec: Codec
+    /// What opens the frame, where it is sealed.
+    package var seal = FrameSeal()
 
     /// Creates a record.
     ///

@@ -126,13 +126,29 @@ package struct DirectoryFacts: Hashable, Sendable {
     package var magic: UInt32
     /// The kernel's name of the block device below it, such as `"vda1"` or `"zram0"`; `nil` when there is none.
     package var device: String?
+    /// Who made the symbolic link that the path is; `nil` when it is none.
+    package var linkOwner: UInt32?
 
     /// Creates a description of a directory.
-    package init(isDirectory: Bool, owner: UInt32, permissions: UInt32, magic: UInt32, device: String?) {
+    package init(
+        isDirectory: Bool,
+        owner: UInt32,
+        permissions: UInt32,
+        magic: UInt32,
+        device: String?,
+        linkOwner: UInt32? = nil
+    ) {
         self.isDirectory = isDirectory
         self.owner = owner
         self.permissions = permissions
         self.magic = magic
         self.device = device
+        self.linkOwner = linkOwner
+    }
+
+    /// Why a path that leads here is not followed, as the end of a sentence: whoever made the link chose the place.
+    func linkObjection(user: UInt32) -> String? {
+        guard let linkOwner, linkOwner != user, linkOwner != 0 else { return nil }
+        return "is a symbolic link of another user (\(linkOwner))"
     }
 }

@@ -81,13 +81,17 @@ package struct LinuxFileSystem: FileSystem {
 
     package func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts {
         var information = stat()
+        try retrying { unsafe lstat(path, &information) }
+        let isLink = information.st_mode & S_IFMT == S_IFLNK
+        let linkOwner = isLink ? information.st_uid : nil
         try retrying { unsafe stat(path, &information) }
         var facts = DirectoryFacts(
             isDirectory: information.st_mode & S_IFMT == S_IFDIR,
             owner: information.st_uid,
             permissions: information.st_mode & 0o7777,
             magic: 0,
-            device: nil
+            device: nil,
+            linkOwner: linkOwner
         )
         guard facts.isDirectory else { return facts }
         let descriptor = try retrying { unsafe pk_open_directory(path) }

@@ -56,6 +56,24 @@ import Testing
         try expectTests(inEach: rows)
     }
 
+    /// Each measure of SECURITY.md too, and whatever its text refers to.
+    @Test func everyMeasureOfSecurityNamesTestsThatExist() throws {
+        let page = try Self.text("SECURITY.md")
+        let section = try #require(page.split(separator: "\n## ").first { $0.hasPrefix("What the library does\n") })
+        let rows = section.matches(of: /(?m)^\| [A-Z].*$/).map { String($0.0) }
+        #expect(rows.count >= 8)
+        let sources = try Self.testSources()
+        for row in rows {
+            let suites = row.matches(of: /`([A-Za-z]+Tests)[\/`]/)
+            #expect(!suites.isEmpty, "no test is named in \(row)")
+            for suite in suites {
+                #expect(sources.contains { $0.contains("struct \(suite.1) {") }, "\(suite.1) does not exist")
+            }
+        }
+        let named = page.matches(of: /`[A-Za-z]+Tests\/[A-Za-z]+`/).map { String($0.0) }
+        try expectTests(inEach: named)
+    }
+
     private func expectTests(inEach rows: [String]) throws {
         let sources = try Self.testSources()
         for row in rows {

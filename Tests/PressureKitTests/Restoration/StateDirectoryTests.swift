@@ -38,6 +38,14 @@ import Testing
             }
             #expect(error?.code == .stateDirectoryUnusable)
         }
+        let user = bench.base.effectiveUser
+        var facts = DirectoryFacts(isDirectory: true, owner: user, permissions: 0o700, magic: 0xEF53, device: nil)
+        facts.linkOwner = 1001
+        bench.base.setDirectory(StateBench.directory, facts)
+        let error = await #expect(throws: PressureError.self) {
+            try await app.manager.saveState(to: StateBench.directory)
+        }
+        #expect(error?.message.contains("symbolic link of another user (1001)") == true)
         bench.base.setDirectory(StateBench.directory, nil)
         for path in ["", "/nowhere/at/all", "/var/tmp/\0"] {
             let error = await #expect(throws: PressureError.self) { try await app.manager.restoreState(from: path) }

@@ -82,6 +82,21 @@ import Testing
         #expect(throws: Errno.badFileDescriptor) { try system.freeSpace(-1) }
     }
 
+    /// Whoever can make a name can make it lead anywhere.
+    @Test func aLinkSaysWhoMadeIt() throws {
+        try withDirectory { directory in
+            let link = "\(directory)/link"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/var/tmp")
+            #expect(try system.directoryFacts(link).linkOwner == geteuid())
+            #expect(try system.directoryFacts(directory).linkOwner == nil)
+            guard geteuid() == 0 else { return }  // only root can give a link away
+            #expect(unsafe lchown(link, 12_345, 12_345) == 0)
+            let facts = try system.directoryFacts(link)
+            #expect(facts.linkOwner == 12_345 && facts.isDirectory && facts.owner == 0)
+            #expect(facts.objection(user: 0) == "is a symbolic link of another user (12345)")
+        }
+    }
+
     @Test func procIsRecognisedByItsMagicNumberAndHasNoDevice() throws {
         let facts = try system.directoryFacts("/proc")
         #expect(facts.isDirectory)

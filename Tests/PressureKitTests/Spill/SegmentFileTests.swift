@@ -41,6 +41,28 @@ import Testing
         #expect((0..<count).map { SegmentFile.chunkRange($0, ofByteCount: bytes) } == ranges)
     }
 
+    /// What was there before is in the file until it is overwritten or given back, and no record leads to it.
+    @Test func aFreedExtentIsReadableToNobody() throws {
+        let disk = InMemoryFileSystem()
+        let fixture = try SpillFixture(disk)
+        let before = Content.noise.bytes(40_000, seed: 1)
+        let old = try fixture.write(before, .stored)
+        fixture.file.release(old)
+        for length in [1, 100, 4095, 4096, 39_999] {
+            let bytes = Content.noise.bytes(length, seed: 2)
+            let record = try fixture.write(bytes, .stored)
+            #expect(record.unit == old.unit, "the same place, or this shows nothing")
+            #expect(try fixture.read(record) == bytes, "all of it and no more")
+            #expect(throws: SpillFailure.damaged(.checksumMismatch)) { try fixture.read(old) }
+            fixture.file.release(record)
+        }
+        // The end of it is still there, as it is on a real disk.
+        let contents = disk.contents(fixture.file.descriptor)
+        #expect(contents[(Int(old.offset) + 39_999)...].first == before.last)
+        fixture.file.punchPending()
+        #expect(!disk.contents(fixture.file.descriptor).contains { $0 != 0 }, "given back, it is gone")
+    }
+
     @Test func theFileHasNoNameAndIsClosedWithItsOwner() throws {
         let disk = InMemoryFileSystem()
         do {

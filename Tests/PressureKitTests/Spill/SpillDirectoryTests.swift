@@ -16,12 +16,12 @@ import Testing
             owner: UInt32 = 1000,
             mode: UInt32 = 0o700,
             magic: UInt32 = Self.ext4,
-            on device: String? = "vda1"
+            on device: String? = "vda1",
+            link: UInt32? = nil
         ) {
-            disk.setDirectory(
-                path,
-                DirectoryFacts(isDirectory: true, owner: owner, permissions: mode, magic: magic, device: device)
-            )
+            var facts = DirectoryFacts(isDirectory: true, owner: owner, permissions: mode, magic: magic, device: device)
+            facts.linkOwner = link
+            disk.setDirectory(path, facts)
         }
         add("/spill")
         add("/shared", owner: 0, mode: 0o1777)
@@ -31,6 +31,10 @@ import Testing
         add("/ramfs", magic: 0x8584_58F6, on: nil)
         add("/huge", magic: 0x9584_58F6, on: nil)
         add("/zram", on: "zram0")
+        // Where they lead is ours, but who chose it?
+        for (name, user) in [("root", 0), ("own", disk.effectiveUser), ("their", 1001)] as [(String, UInt32)] {
+            add("/\(name)-link", owner: disk.effectiveUser, link: user)
+        }
         add("/overlay", magic: 0x794C_7630, on: nil)
         disk.setDirectory(
             "/file",
@@ -63,7 +67,7 @@ import Testing
         #expect(disk.openFiles == 0)
     }
 
-    @Test(arguments: ["/spill", "/shared", "/theirs-sticky", "/overlay"])
+    @Test(arguments: ["/spill", "/shared", "/theirs-sticky", "/overlay", "/own-link", "/root-link"])
     func aPrivateOrStickyDirectoryOnADiskIsTaken(_ path: String) throws {
         let directory = try choose(path, on: disk())
         #expect(directory.origin == .option)
@@ -98,7 +102,8 @@ import Testing
 
     @Test(arguments: [
         ("/missing", "No such file or directory"), ("/file", "not a directory"), ("/open", "sticky"),
-        ("/theirs", "another user"), ("", "not a path"), ("/spill\0/x", "not a path"),
+        ("/theirs", "another user"), ("/their-link", "symbolic link of another user (1001)"), ("", "not a path"),
+        ("/spill\0/x", "not a path"),
     ])
     func whatCannotBeUsedIsRefusedWithTheReasonAndTheRemedy(_ path: String, _ reason: String) throws {
         let error = try #require(throws: PressureError.self) { try choose(path, on: disk()) }

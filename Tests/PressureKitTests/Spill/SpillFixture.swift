@@ -50,7 +50,8 @@ final class SpillFixture: Sendable {
     init(
         _ fileSystem: any FileSystem,
         limits: SpillLimits = SpillLimits(freeSpaceFloor: .zero),
-        frames: Int = 64
+        frames: Int = 64,
+        cipher: SpillCipher? = nil
     ) throws {
         let directory = try SpillDirectory.choose(
             option: "/var/tmp",
@@ -58,7 +59,7 @@ final class SpillFixture: Sendable {
             fileSystem: fileSystem,
             allowsRAM: false
         )
-        file = try SegmentFile(directory: directory, fileSystem: fileSystem, limits: limits)
+        file = try SegmentFile(directory: directory, fileSystem: fileSystem, limits: limits, cipher: cipher)
         file.reserve(frames: frames)
         encoder = try ChunkEncoder()
         decoder = try ChunkDecoder()

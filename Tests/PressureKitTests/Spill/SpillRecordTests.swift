@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SpillRecordTests {
     @Test(arguments: [0, 1, 65_535, 65_536, 262_144, 1 << 23 - 1] as [UInt32])
-    func aRecordKeepsItsLengthsIn24Bytes(_ length: UInt32) {
+    func aRecordIsSmallAndTrivial(_ length: UInt32) {
         let record = SpillRecord(
             generation: 1,
             unit: .max,
@@ -19,7 +19,13 @@ import Testing
         #expect(record.generation == 1 && record.unit == .max && record.plainLength == 1 << 24 - 1)
         #expect(record.codec == .deflate && record.checksum == 9 && record.isShared)
         #expect(record.offset == Int64(UInt32.max) * 4096 + 127 * 32)
-        #expect(MemoryLayout<SpillRecord>.stride == 24 && MemoryLayout<SpillRecord?>.size == 24)
+        let size = 24 + MemoryLayout<FrameSeal>.size
+        #expect(MemoryLayout<SpillRecord>.stride == size && MemoryLayout<SpillRecord?>.size == size)
+        #if Encryption
+        #expect(size == 40)
+        #else
+        #expect(size == 24)
+        #endif
         #expect(_isPOD(SpillRecord.self))
     }
 
