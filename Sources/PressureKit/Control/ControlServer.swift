@@ -32,9 +32,9 @@ final class ControlServer: LoopGuest {
     /// The most connections at a time.
     static let mostClients = 8
     /// What the listening socket is called in the loop; client n is n + 1.
-    private static let listenerTag = 0
+    static let listenerTag = 0
 
-    private struct Client {
+    struct Client {
         let descriptor: CInt
         let peer: ControlPeer
         /// Tells it from another one that was in its place when a command began.
@@ -46,7 +46,7 @@ final class ControlServer: LoopGuest {
         var isBusy = false
     }
 
-    private struct State {
+    struct State {
         var listener: ControlListener?
         var process: pid_t = 0
         /// Given up for a moment to turn somebody away when there is no other descriptor left.
@@ -56,10 +56,10 @@ final class ControlServer: LoopGuest {
         var events: UInt64 = 0
     }
 
-    private let state = Lock(State())
-    private let handler = Lock<Handler?>(nil)
-    private let remark: @Sendable (Remark) -> Void
-    private let peer: @Sendable (CInt) -> ControlPeer?
+    let state = Lock(State())
+    let handler = Lock<Handler?>(nil)
+    let remark: @Sendable (Remark) -> Void
+    let peer: @Sendable (CInt) -> ControlPeer?
 
     /// Creates a server that is closed.
     ///
@@ -120,7 +120,7 @@ final class ControlServer: LoopGuest {
         state.process = 0
     }
 
-    private static func end(_ state: inout State, _ place: Int) {
+    static func end(_ state: inout State, _ place: Int) {
         guard let client = state.clients[place] else { return }
         state.clients[place] = nil
         state.loop?.unwatch(client.descriptor)
@@ -144,195 +144,7 @@ final class ControlServer: LoopGuest {
     }
 
     @discardableResult
-    private func watch(_ descriptor: CInt, tag: Int, _ loop: EventLoop) -> Bool {
+    func watch(_ descriptor: CInt, tag: Int, _ loop: EventLoop) -> Bool {
         loop.watch(descriptor, for: .readable, tag: tag, receiver: self)
-    }
-
-    // MARK: Listening
-
-    func receive(_ event: EventLoop.Event) {
-        if event.tag == Self.listenerTag {
-            welcome()
-        } else {
-            hear(event.tag - 1, failed: event.failed)
-        }
-    }
-
-    /// Accepts whoever waits, a house full at a time; the rest rings again.
-    private func welcome() {
-        for _ in 0..<Self.mostClients {
-            var said: Remark?
-            let isMore = state.withLock { state in accept(&state, &said) }
-            if let said { remark(said) }
-            guard isMore else { return }
-        }
-    }
-
-    /// - Returns: whether somebody else may be waiting.
-    private func accept(_ state: inout State, _ said: inout Remark?) -> Bool {
-        guard let loop = state.loop, let listening = state.listener?.descriptor else { return false }
-        let descriptor = pk_accept(listening, CInt(2 * ControlAnswer.mostBytes))
-        guard descriptor >= 0 else {
-            let reason = errno
-            guard reason == EMFILE || reason == ENFILE else { return reason == EINTR || reason == ECONNABORTED }
-            return turnAway(&state, listening, loop, &said)
-        }
-        guard let peer = peer(descriptor), peer.user == geteuid() || peer.user == 0 else {
-            said = .denied(self.peer(descriptor) ?? ControlPeer(user: .max, process: 0))
-            Self.refuse(descriptor, .denied)
-            return true
-        }
-        guard let place = Self.place(&state) else {
-            Self.refuse(descriptor, .busy)
-            return true
-        }
-        state.events += 1
-        state.clients[place] = Client(descriptor: descriptor, peer: peer, ticket: state.events, heard: state.events)
-        if !watch(descriptor, tag: place + 1, loop) { Self.end(&state, place) }
-        return true
-    }
-
-    /// There is no descriptor left, and who waits to be accepted would ring for ever.
-    private func turnAway(
-        _ state: inout State,
-        _ listening: CInt,
-        _ loop: EventLoop,
-        _ said: inout Remark?
-    ) -> Bool {
-        if state.spare >= 0 {
-            Glibc.close(state.spare)
-            let descriptor = pk_accept(listening, 0)
-            if descriptor >= 0 { Self.refuse(descriptor, .busy) }
-            state.spare = pk_eventfd()
-            if state.spare >= 0 { return true }
-        }
-        // Another thread was faster.
-        loop.unwatch(listening)
-        said = .deaf
-        return false
-    }
-
-    private static func refuse(_ descriptor: CInt, _ refusal: ControlRefusal) {
-        _ = send(ControlAnswer.refused(refusal), to: descriptor)
-        Glibc.close(descriptor)
-    }
-
-    /// An empty place, or that of the client that was silent longest; `nil` when commands of all are being carried out.
-    private static func place(_ state: inout State) -> Int? {
-        var oldest: (place: Int, heard: UInt64)?
-        for place in state.clients.indices {
-            guard let client = state.clients[place] else { return place }
-            if !client.isBusy, client.heard < oldest?.heard ?? .max { oldest = (place, client.heard) }
-        }
-        if let oldest { end(&state, oldest.place) }
-        return oldest?.place
-    }
-
-    // MARK: Talking
-
-    private func hear(_ place: Int, failed: Bool) {
-        let isHeard = state.withLock { state in
-            guard var client = state.clients[place], !client.isBusy else { return false }
-            let count = Self.read(from: client.descriptor, into: &client.lines)
-            let reason = errno
-            guard count > 0 else {
-                let isOver = count == 0 || failed || (reason != EAGAIN && reason != EINTR)
-                if isOver { Self.end(&state, place) }
-                return false
-            }
-            state.events += 1
-            client.heard = state.events
-            state.clients[place] = client
-            return true
-        }
-        if isHeard { serve(place) }
-    }
-
-    private static func read(from descriptor: CInt, into lines: inout ControlLines) -> Int {
-        var buffer = InlineArray<256, UInt8>(repeating: 0)
-        var bytes = buffer.mutableSpan
-        let room = min(lines.room, bytes.count)
-        // The kernel writes at most `room` bytes from the start, and the buffer has so many.
-        let count = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
-            let count = unsafe Glibc.read(descriptor, bytes.baseAddress, room)
-            if count > 0 { unsafe lines.add(bytes[..<count]) }
-            return count
-        }
-        return count
-    }
-
-    private enum Work {
-        case none
-        case again
-        case command(ControlCommand, ControlPeer, ticket: UInt64)
-    }
-
-    /// Goes through the lines that are there, until one is a command that has to be carried out.
-    private func serve(_ place: Int) {
-        while true {
-            switch state.withLock({ state in next(&state, place) }) {
-            case .none: return
-            case .again: continue
-            case .command(let command, let peer, let ticket):
-                guard let handler = handler.withLock({ $0 }) else {
-                    answer(.refused(.shutDown), to: place, ticket: ticket)
-                    return
-                }
-                handler(command, peer) { [weak self] in self?.answer($0, to: place, ticket: ticket) }
-                return
-            }
-        }
-    }
-
-    private func next(_ state: inout State, _ place: Int) -> Work {
-        guard var client = state.clients[place], !client.isBusy else { return .none }
-        let line = client.lines.next()
-        state.clients[place] = client
-        switch line {
-        case .wait: return .none
-        case .tooLong:
-            _ = Self.send(.refused(.lineTooLong), to: client.descriptor)
-            Self.end(&state, place)
-            return .none
-        case .line(let line):
-            do throws(ControlRefusal) {
-                let command = try ControlCommand(line: line)
-                client.isBusy = true
-                state.clients[place] = client
-                state.loop?.unwatch(client.descriptor)
-                return .command(command, client.peer, ticket: client.ticket)
-            } catch {
-                if !Self.send(.refused(error), to: client.descriptor) { Self.end(&state, place) }
-                return .again
-            }
-        }
-    }
-
-    /// A command has been carried out. On any thread.
-    private func answer(_ answer: ControlAnswer, to place: Int, ticket: UInt64) {
-        let isThere = state.withLock { state in
-            // A fork's child has a copy of the connection, and nothing to say on it.
-            guard state.process == getpid(), var client = state.clients[place], client.ticket == ticket else {
-                return false
-            }
-            client.isBusy = false
-            state.clients[place] = client
-            guard let loop = state.loop, Self.send(answer, to: client.descriptor),
-                watch(client.descriptor, tag: place + 1, loop)
-            else {
-                Self.end(&state, place)
-                return false
-            }
-            return true
-        }
-        // It may have said more meanwhile.
-        if isThere { serve(place) }
-    }
-
-    /// - Returns: whether the socket took all of it at once.
-    private static func send(_ answer: ControlAnswer, to descriptor: CInt) -> Bool {
-        // The bytes are the answer's own for the length of the call.
-        let sent = unsafe answer.bytes.withUnsafeBytes { unsafe pk_send_bytes(descriptor, $0.baseAddress, $0.count) }
-        return sent == answer.bytes.count
     }
 }
