@@ -4,7 +4,7 @@ SWIFT ?= swift
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo bench test check pages format docs api weight man install uninstall
+.PHONY: help setup demo bench test check pages format docs api weight man plugin install uninstall
 .PHONY: fuzz soak
 
 help: ## List these targets.
@@ -47,6 +47,9 @@ weight: setup ## Build Examples/Minimal from nothing, and say how long it takes 
 man: setup ## Write the manual pages of pressuresim into .build/man/, and look whether man can read them.
 	$(SWIFT) build --configuration release --product pressuresim
 	@scripts/man.sh
+
+plugin: setup ## Build the C plugin for release into .build-plugin/plugin, and run its examples in C and Python.
+	@scripts/plugin.sh
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "PressureKit", targets: ["PressureKit"]),
         .library(name: "PressureKitTesting", targets: ["PressureKitTesting"]),
         .executable(name: "pressuresim", targets: ["pressuresim"]),
+        .library(name: "PressureKitC", type: .dynamic, targets: ["PressureKitC"]),
     ],
     traits: [
         .trait(
@@ -45,13 +46,18 @@ let package = Package(
             description: "Compresses with zstd, several times as fast as zlib. Links the system's libzstd."
         ),
         .trait(
+            name: "Metrics",
+            description: "PressureMetrics: handles of swift-metrics. Links CoreMetrics, which needs no Foundation."
+        ),
+        .trait(
             name: "Encryption",
             description: "Spilled bytes are sealed with AES-256-GCM. Links swift-crypto and FoundationEssentials."
         ),
-        .default(enabledTraits: ["ServiceLifecycle", "Foundation"]),
+        .default(enabledTraits: ["ServiceLifecycle", "Foundation", "Metrics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -72,6 +78,7 @@ let package = Package(
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
                 .product(
                     name: "ServiceLifecycle",
@@ -89,11 +96,14 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CPressureKit", cSettings: cSettings),
+        .target(name: "PressureKitC", dependencies: ["PressureKit", "CPressureKit"], swiftSettings: settings),
         .executableTarget(
             name: "pressuresim",
             dependencies: [
                 "PressureKit",
                 "CAllocationCounter",
+                "CLinuxShims",
                 "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
@@ -117,6 +127,9 @@ let package = Package(
                 "CAllocationCounter",
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(
                     name: "ServiceLifecycle",
                     package: "swift-service-lifecycle",
@@ -151,6 +164,12 @@ let package = Package(
             name: "PressuresimTests",
             dependencies: ["pressuresim", "PressureKit", .product(name: "Yams", package: "Yams")],
             exclude: ["Fixtures"],  // read from where they are
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PluginTests",
+            dependencies: ["PressureKitC", "CPressureKit", "PressureKit"],
+            exclude: ["symbols.txt"],  // read from where it is
             swiftSettings: settings
         ),
         .testTarget(

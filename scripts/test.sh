@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.." || exit
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk|Corpus|Soak'
+alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
+alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak'
 # They end processes, or make some that start threads after fork(2).
 alone+='|Descriptor|ProcessLimit|ProcessEvent)'
 
@@ -25,5 +26,6 @@ step "fuzzing" scripts/fuzz.sh 20
 step "scenarios" scripts/scenarios.sh
 step "examples" scripts/example.sh
 step "getting started" scripts/getting-started.sh
+step "C plugin" scripts/plugin.sh
 step "no traits" scripts/traits.sh none
 finish

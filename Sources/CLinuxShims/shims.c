@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/socket.h>
@@ -314,4 +315,86 @@ bool pk_is_memory_refused(void) {
     bool is_refused = refusal.lasts ? refusal.asked >= refusal.first : refusal.asked == refusal.first;
     if (is_refused) refusal.refused++;
     return is_refused;
+}
+
+// The control socket.
+
+int pk_longest_socket_path(void) { return (int)sizeof(((struct sockaddr_un *)0)->sun_path) - 1; }
+
+int pk_listen_unix(const char *path, int backlog) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -1;
+    if (fchmod(descriptor, 0600) == 0 && bind(descriptor, (struct sockaddr *)&address, sizeof(address)) == 0) {
+        if (listen(descriptor, backlog) == 0) return descriptor;
+        int reason = errno;
+        unlink(path);
+        errno = reason;
+    }
+    int reason = errno;
+    close(descriptor);
+    errno = reason;
+    return -1;
+}
+
+int pk_accept(int descriptor, int send_bytes) {
+    int accepted = accept4(descriptor, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    // What is refused here is only a smaller buffer.
+    if (accepted >= 0) (void)setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
+    return accepted;
+}
+
+int pk_peer(int descriptor, uint32_t *user, int32_t *process) {
+    struct ucred credentials;
+    socklen_t length = sizeof(credentials);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+    *user = credentials.uid;
+    *process = credentials.pid;
+    return 0;
+}
+
+int pk_socket_identity(const char *path, uint64_t *device, uint64_t *inode, uint32_t *owner) {
+    struct stat information;
+    if (lstat(path, &information) != 0) return -1;
+    if (!S_ISSOCK(information.st_mode)) {
+        errno = ENOTSOCK;
+        return -1;
+    }
+    *device = information.st_dev;
+    *inode = information.st_ino;
+    *owner = information.st_uid;
+    return 0;
+}
+
+int pk_open_private_directory(const char *path) {
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) return -1;
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) {
+        if (errno == ELOOP || errno == ENOTDIR) errno = EEXIST;
+        return -1;
+    }
+    struct stat information;
+    if (fstat(descriptor, &information) == 0 && information.st_uid == geteuid() &&
+        (information.st_mode & 077) == 0) {
+        return descriptor;
+    }
+    close(descriptor);
+    errno = EEXIST;
+    return -1;
+}
+
+int pk_lock_briefly(int descriptor) {
+    for (int attempt = 0; attempt < 100; attempt++) {
+        if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return 0;
+        if (errno != EWOULDBLOCK && errno != EINTR) return -1;
+        struct timespec pause = {.tv_nsec = 1000000};
+        nanosleep(&pause, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return -1;
 }

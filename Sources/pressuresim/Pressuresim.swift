@@ -24,6 +24,11 @@ struct Pressuresim: AsyncParsableCommand {
               pressuresim watch               what they say now, live
               pressuresim hog --ceiling 1GiB  take memory from everybody, and give it back
 
+            About a process that runs, started with PRESSUREKIT_CONTROL=1 in its environment:
+
+              pressuresim status 4711         how it stands
+              pressuresim warn 4711 critical  a memory warning, as if the system had given it
+
             Exit status, of every command: 0 done, and what was expected holds; 1 an expectation failed; 2 the input is
             wrong (the message says where and what is allowed there); 3 the environment refused (the message says what to
             do). 130 after ^C: what was known by then is printed; a second ^C ends at once.
@@ -41,6 +46,13 @@ struct Pressuresim: AsyncParsableCommand {
             CommandGroup(
                 name: "Machine",
                 subcommands: [DoctorCommand.self, WatchCommand.self, RecordCommand.self, ReplayCommand.self]
+            ),
+            CommandGroup(
+                name: "Process",
+                subcommands: [
+                    StatusCommand.self, WarnCommand.self, EvictCommand.self, BackgroundCommand.self,
+                    ForegroundCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Measurement",

@@ -174,4 +174,29 @@ int pk_refused_memory(void);
 /// Counts a request of the calling thread; whether it is refused. What asks the C library itself calls it first.
 bool pk_is_memory_refused(void);
 
+// The control socket: AF_UNIX addresses are a cast that Swift cannot make.
+
+/// The most bytes of a socket's path, without its end: `sizeof(sun_path)` - 1.
+int pk_longest_socket_path(void);
+
+/// A new stream socket that listens at `path`, SOCK_CLOEXEC | SOCK_NONBLOCK. It has mode 0600 from its first moment:
+/// bind(2) takes the mode of the descriptor. EADDRINUSE when the name is taken, by whatever.
+int pk_listen_unix(const char *path, int backlog);
+
+/// `accept4(2)` with SOCK_CLOEXEC | SOCK_NONBLOCK, and a send buffer of at least `send_bytes`. Behind _GNU_SOURCE.
+int pk_accept(int descriptor, int send_bytes);
+
+/// Who is at the other end of a connected socket, by SO_PEERCRED: `struct ucred` is behind _GNU_SOURCE.
+int pk_peer(int descriptor, uint32_t *user, int32_t *process);
+
+/// Device and inode of the socket at `path`, and its owner; ENOTSOCK for anything else, also a link to one.
+int pk_socket_identity(const char *path, uint64_t *device, uint64_t *inode, uint32_t *owner);
+
+/// Makes a directory of mode 0700 unless it is there, and opens it. EEXIST when the name is taken by something else: a
+/// link, another user's directory, or one that others may use.
+int pk_open_private_directory(const char *path);
+
+/// `flock(2)` with LOCK_EX; tries for a tenth of a second, so that nobody who may open the file can stop the caller.
+int pk_lock_briefly(int descriptor);
+
 #endif

@@ -16,6 +16,10 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let horizon = Atomic<UInt32>(0)
     /// The raw value of a ``CodecMemory``: whether the values can be compressed.
     package let codecMemory = Atomic<UInt64>(0)
+    private let toldLoads = Atomic<Int>(0)
+    private let toldRestores = Atomic<Int>(0)
+    private let toldRefaults = Atomic<Int>(0)
+    private let toldFailures = Atomic<Int>(0)
     private let averageFootprint = Atomic<Int64>(-1)
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
@@ -88,5 +92,23 @@ package struct CacheStatistics: ~Copyable, Sendable {
         let new = old < 0 ? sample : old + (sample - old) / 4
         // A lost race loses one sample of an average.
         average.store(new, ordering: .relaxed)
+    }
+}
+
+// What metrics are told.
+extension CacheStatistics {
+    /// Adds what was counted since the last call. Two calls at a time share it. Allocates nothing.
+    func takeUntold(into counts: inout UntoldCounts) {
+        counts.loads += Self.take(loads, toldLoads)
+        counts.restores += Self.take(restores, toldRestores)
+        counts.refaults += Self.take(refaults, toldRefaults)
+        counts.failures += Self.take(failures, toldFailures)
+    }
+
+    private static func take(_ count: borrowing Atomic<Int>, _ told: borrowing Atomic<Int>) -> Int {
+        let now = count.load(ordering: .relaxed)
+        // Whoever of two is late has an older count: never less than nothing is told, and the rest next time.
+        let before = told.max(now, ordering: .relaxed).oldValue
+        return max(0, now - before)
     }
 }

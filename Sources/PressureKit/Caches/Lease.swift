@@ -25,3 +25,11 @@ public struct Lease<Value: Spillable>: ~Copyable, Sendable {
         unsafe slot.value.pointee
     }
 }
+
+extension LazyCache {
+    /// Keeps the value in memory for as long as the lease lives. Blocks as ``withValue(_:)`` does: for those who cannot
+    /// suspend.
+    ///
+    /// - Throws: as ``withValue(_:)``.
+    package func heldLease() throws -> Lease<Value> { Lease(slot: try entry.acquire(), entry: entry) }
+}

@@ -178,7 +178,9 @@ extension ValueEntry {
                 let start = clock.now()
                 let value = unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
                 clock.spent(on: .decompressing, byteCount: unsafe slot.copy.pointee.compressedByteCount)
-                statistics.noteRestore(clock.now() - start, byteCount: plainByteCount)
+                let duration = clock.now() - start
+                statistics.noteRestore(duration, byteCount: plainByteCount)
+                controller?.context?.meter?.restored(duration)
                 return value
             }
         } catch {

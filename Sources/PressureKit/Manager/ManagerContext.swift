@@ -7,7 +7,7 @@ final class ManagerContext: Sendable {
 
     let engine: ReliefEngine
     let clock: any MonotonicClock
-    let logger: Logger
+    let log: ManagerLog
     let events = EventHub()
     let scene: ManagerScene
     let listener: Listener
@@ -17,6 +17,8 @@ final class ManagerContext: Sendable {
     let restoresAhead: Bool
     /// Whether one thing is done at a time; see ``PressureConfiguration/isSequential``.
     let isSequential: Bool
+    /// Counts for others; `nil` unless the app asks for metrics.
+    let meter: (any ManagerMeter)?
     /// Told of everything there and then.
     let witness: ManagerObserver
     /// Where one thing is done at a time: what would otherwise go on beside the caller.
@@ -24,6 +26,7 @@ final class ManagerContext: Sendable {
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
     private let calmWorker = Lock<CalmWorker?>(nil)
+    private let newestCause = Lock<PressureCause?>(nil)
     private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
 
     /// Told of every report before anybody else: how the monitor learns what came back.
@@ -38,6 +41,12 @@ final class ManagerContext: Sendable {
         set { calmWorker.withLock { $0 = newValue } }
     }
 
+    /// Why the level changed or memory was wanted last; `nil` before that. Does not block.
+    var lastCause: PressureCause? {
+        get { newestCause.withLock { $0 } }
+        set { newestCause.withLock { $0 = newValue } }
+    }
+
     /// - Throws: ``PressureError`` with `threadUnavailable`.
     init(
         engine: ReliefEngine,
@@ -46,6 +55,7 @@ final class ManagerContext: Sendable {
         dispositions: Disposition = .all,
         restoresAhead: Bool = true,
         isSequential: Bool = false,
+        meter: (any ManagerMeter)? = nil,
         observer: ManagerObserver = ManagerObserver()
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
@@ -55,9 +65,10 @@ final class ManagerContext: Sendable {
         self.restoresAhead = restoresAhead
         self.isSequential = isSequential
         witness = observer
+        self.meter = meter
         self.engine = engine
         self.clock = clock
-        self.logger = logger
+        log = ManagerLog(logger, clock: clock)
         ledger = FrameLedger(file: engine.file, memory: engine.memory)
     }
 
@@ -94,7 +105,7 @@ final class ManagerContext: Sendable {
 
     /// Tells of a failure that reached no reader, or one reader only.
     func note(_ failure: PressureError) {
-        logger.debug("a spilled copy could not be used", metadata: ["error": "\(failure)"])
+        log.lost(failure)
         events.deliver(.failure(failure))
     }
 }

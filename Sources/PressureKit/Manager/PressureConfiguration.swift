@@ -58,6 +58,15 @@ public struct PressureConfiguration: Sendable {
     /// frees anything, and measured to be 4 to 6 times as fast. Elsewhere the page cache is a second chance for free.
     public var bypassesPageCache: Bool?
 
+    /// Whether the manager can be spoken to from outside the process while it runs, by `pressuresim` and its like. By
+    /// default it cannot, unless the environment variable `PRESSUREKIT_CONTROL` is set.
+    public var control = ControlSocket.environment
+
+    #if Metrics
+    /// The handles of swift-metrics that are told what the manager does; by default none.
+    public var metrics: PressureMetrics?
+    #endif
+
     #if Encryption
     /// Whether what is spilled is sealed with AES-256-GCM, under a key that is made for the spill file and is nowhere but in
     /// this process's memory. States saved with ``PressureManager/saveState(to:version:)`` are not: no key outlives the

@@ -23,13 +23,16 @@ extension PressureManager {
     public func enterBackground(within limit: Duration? = nil) async -> EvictionReport {
         // More than 30 years is no limit, and would not fit the clock.
         let deadline = limit.map { context.clock.now() + min(max($0, .zero), .seconds(1_000_000_000)) }
-        return await perform(
-            ReliefRequest(
-                cause: cause(.background, "enterBackground"),
-                amount: .everything.by(deadline),
-                warns: false,
-                prelude: { @Sendable [weak self] in self?.suspend() }
-            )
+        return await perform(backgroundRequest(by: deadline, source: "enterBackground"))
+    }
+
+    /// The way to the background, yet to be begun. `source` is the word for whoever asks for it.
+    func backgroundRequest(by deadline: MonotonicInstant? = nil, source: String) -> ReliefRequest {
+        ReliefRequest(
+            cause: cause(.background, source),
+            amount: .everything.by(deadline),
+            warns: false,
+            prelude: { @Sendable [weak self] in self?.suspend() }
         )
     }
 

@@ -15,6 +15,13 @@ import Synchronization
 /// will carry it out; they sleep. Nothing is watched until ``run()`` is called, but ``relieve(_:)``,
 /// ``simulateMemoryWarning(_:freeing:)`` and the background methods work from the start.
 ///
+/// It logs to the logger of the task that creates it, or the one that is passed. Routine is `debug`: `memory pressure fell`,
+/// `relief finished`. An operator should know, `notice`, that `memory pressure rose`, or of a `control command`; and has
+/// something to look after, `warning`, if `values could not be spilled`, `a spilled copy could not be used`, `a hook took
+/// too long`, or the `control socket` is `unavailable`. A warning that lasts is one a minute. Metadata begin with
+/// `pressurekit.`, such as `pressurekit.cause` and `pressurekit.claimed_bytes`; values, and keys of keyed caches, are
+/// never logged.
+///
 /// Releasing the manager, or ``shutdown()``, ends its threads. Values that are spilled can still be restored as long as
 /// their caches live; the spill file has no name, so nothing is left behind however the process ends.
 public final class PressureManager: Sendable {
@@ -24,6 +31,10 @@ public final class PressureManager: Sendable {
     let context: ManagerContext
     let monitor: PressureMonitor
     let relief: ReliefThread
+    /// Takes commands from outside while the manager runs.
+    let control: ControlServer
+    let controlSocket: ControlSocket
+    let environment: [String: String]
     private let warningShare: Double
     /// What was visible and in memory when the app went to the background.
     let visibleBefore = Lock<[WeakEntry]>([])
@@ -43,6 +54,11 @@ public final class PressureManager: Sendable {
         try configuration.validate()
         let engine = try ReliefEngine(configuration)
         engine.rehearse()
+        #if Metrics
+        let meter = configuration.metrics.map { MetricsReporter($0, engine: engine, clock: configuration.clock) }
+        #else
+        let meter: (any ManagerMeter)? = nil
+        #endif
         let context = try ManagerContext(
             engine: engine,
             clock: configuration.clock,
@@ -50,6 +66,7 @@ public final class PressureManager: Sendable {
             dispositions: configuration.supportedDispositions,
             restoresAhead: configuration.restoresAhead,
             isSequential: configuration.isSequential,
+            meter: meter,
             observer: configuration.observer
         )
         let root = PressureController(rootOf: context)
@@ -58,13 +75,19 @@ public final class PressureManager: Sendable {
         let signals = configuration.signalContext(engine: engine)
         for source in configuration.sources { sources += try source.open(in: signals) }
         let share = configuration.warningShare
+        let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
         let monitor = try PressureMonitor(
             sources: sources,
             thresholds: configuration.thresholds,
             clock: configuration.clock,
-            sampled: { [weak context] in context?.calm?.ring() }
+            guests: [control],
+            sampled: { [weak context] in
+                context?.calm?.ring()
+                context?.meter?.sampled()
+            }
         ) { [weak context, weak relief] decision in
             guard let context else { return }
+            context.lastCause = decision.cause
             context.witness.decided?(decision)
             context.listener.hurry(for: decision.cause.levelAfter)
             relief?.request(ReliefRequest(decision, share: share, context: context))
@@ -86,11 +109,21 @@ public final class PressureManager: Sendable {
                 },
                 read: read
             ) : nil
+        #if Metrics
+        meter?.connect(root: root, monitor: monitor)
+        #endif
         self.root = root
         self.context = context
         self.relief = relief
         self.monitor = monitor
+        self.control = control
+        controlSocket = configuration.control
+        environment = configuration.environment ?? ProcessEnvironment.variables
         warningShare = share
+        control.connect { [weak self] command, peer, answer in
+            guard let self else { return answer(.refused(.shutDown)) }
+            self.carryOut(command, for: peer, answer: answer)
+        }
     }
 
     deinit {
@@ -119,28 +152,52 @@ public final class PressureManager: Sendable {
     /// Suspends; the watching is done on a thread of the library's own. Returning is no failure: the manager can be run
     /// again, and its caches can be used on.
     ///
-    /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable` when watching cannot begin, `shutDown`
+    /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable` when watching cannot begin,
+    ///   `controlUnavailable` when ``PressureConfiguration/control`` asks for a socket that cannot be had, `shutDown`
     ///   after ``shutdown()``.
     public func run() async throws {
-        guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
-        try context.calm?.start()
-        defer { context.calm?.stop() }
-        try monitor.start()
-        defer { monitor.stop() }
+        try beginRunning()
+        defer { endRunning() }
         await waitForShutdown()
+    }
+
+    /// Begins what ``run()`` does, for those who cannot suspend. Blocks briefly on the file system.
+    ///
+    /// - Throws: as ``run()``; nothing runs then.
+    package func beginRunning() throws(PressureError) {
+        guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
+        do throws(PressureError) {
+            try context.calm?.start()
+            try openControl()
+            try monitor.start()
+        } catch {
+            endRunning()
+            throw error
+        }
+    }
+
+    /// Ends it. Does not block.
+    package func endRunning() {
+        monitor.stop()
+        control.close()
+        context.calm?.stop()
     }
 
     /// Finishes the relief that is running, ends the threads and the events, and refuses further reliefs.
     ///
     /// Suspends until then. Caches can still be read and written.
     public func shutdown() async {
-        isShutDown.store(true, ordering: .sequentiallyConsistent)
-        monitor.stop()
-        context.calm?.stop()
-        relief.stop()
+        beginShutdown()
         let relief = relief
         try? await BlockingPool.shared.run { relief.waitUntilEnded() }
         context.events.finish()
+    }
+
+    /// Refuses further reliefs, and has the threads end after what they are at. Does not wait for that.
+    func beginShutdown() {
+        isShutDown.store(true, ordering: .sequentiallyConsistent)
+        endRunning()
+        relief.stop()
     }
 
     // MARK: Relief
@@ -156,10 +213,16 @@ public final class PressureManager: Sendable {
     ///   - bytes: free this many instead, values that exist elsewhere already first.
     @discardableResult
     public func simulateMemoryWarning(_ level: PressureLevel, freeing bytes: ByteCount? = nil) async -> EvictionReport {
-        let cause = cause(.simulated, "simulateMemoryWarning", level: level)
+        await perform(warning(level, freeing: bytes, source: "simulateMemoryWarning"))
+    }
+
+    /// A simulated warning that is yet to be given. `source` is the word for whoever gives it.
+    func warning(_ level: PressureLevel, freeing bytes: ByteCount?, source: String) -> ReliefRequest {
         let amount = bytes.map { .bytes($0.bytes) } ?? ReliefAmount(level: level, share: warningShare)
-        return await perform(
-            ReliefRequest(cause: cause, amount: level == .normal ? ReliefAmount() : amount, warns: level != .normal)
+        return ReliefRequest(
+            cause: cause(.simulated, source, level: level),
+            amount: level == .normal ? ReliefAmount() : amount,
+            warns: level != .normal
         )
     }
 
@@ -167,7 +230,12 @@ public final class PressureManager: Sendable {
     ///
     /// Suspends until the relief has ended. Freeing less is not an error: the report says what stayed and why.
     public func relieve(_ bytes: ByteCount) async -> EvictionReport {
-        await perform(ReliefRequest(cause: cause(.request, "relieve"), amount: .bytes(bytes.bytes), warns: false))
+        await perform(request(bytes, source: "relieve"))
+    }
+
+    /// A wish for bytes that is yet to be made. `source` is the word for whoever makes it.
+    func request(_ bytes: ByteCount, source: String) -> ReliefRequest {
+        ReliefRequest(cause: cause(.request, source), amount: .bytes(bytes.bytes), warns: false)
     }
 
     /// Whether a relief is wanted or running.

@@ -1,5 +1,3 @@
-import Logging
-
 /// One relief from the first word to the report: delegate, events, controllers, then rounds until the target is reached.
 struct Relief: Sendable {
     let context: ManagerContext
@@ -25,10 +23,12 @@ struct Relief: Sendable {
         var progress = context.engine.begin()
         /// Telling of a change of level is none.
         var isRelief = false
+        var change: PressureCause?
         while true {
             report.cause = target.cause
             report.goal = target.amount.statedGoal
             report.isMonitored = target.isMonitored
+            if target.isMonitored, target.cause.levelBefore != target.cause.levelAfter { change = target.cause }
             isRelief = isRelief || target.warning != nil || !target.amount.isNothing
             notify(target, &progress)
             if !progress.hasReached(target.amount) {
@@ -42,6 +42,7 @@ struct Relief: Sendable {
                 context.engine.end(&progress, report: &report)
                 report.duration = context.clock.now() - start
                 context.listener.end(&report, below: root)
+                if let change { context.log.changed(change) }
                 if isRelief { tell(report) }
                 return (report, replies)
             }
@@ -55,20 +56,11 @@ struct Relief: Sendable {
     }
 
     private func tell(_ report: EvictionReport) {
-        context.logger.debug(
-            "memory relief finished",
-            metadata: [
-                "cause": "\(report.cause)",
-                "claimed": "\(report.claimed)",
-                "returned": "\(report.returned)",
-                "evicted": "\(report.evicted.count)",
-                "skipped": "\(report.skipped.count)",
-                "failures": "\(report.failures.count)",
-                "ms": "\(report.duration.nanoseconds / 1_000_000)",
-            ]
-        )
+        context.lastCause = report.cause
+        context.log.relieved(report)
         context.onReport?(report)
         context.witness.relieved?(report)
+        context.meter?.relieved(report)
         context.events.deliver(.reliefFinished(report))
     }
 }

@@ -28,6 +28,8 @@ package final class PressureMonitor: Sendable {
     }
 
     private let sources: [any SignalSource]
+    /// The sources, and who else takes part in the loop.
+    private let guests: [any LoopGuest]
     private let clock: any MonotonicClock
     private let deliver: @Sendable (PressureDecision) -> Void
     private let sampled: @Sendable () -> Void
@@ -46,6 +48,7 @@ package final class PressureMonitor: Sendable {
     /// Creates a monitor at level normal. Nothing is watched before `start()`.
     ///
     /// - Parameters:
+    ///   - guests: who else has descriptors watched while the monitor runs, and wakes it.
     ///   - sampled: Called after each step, on its thread, with no lock held.
     ///   - observe: Called for all that the classifier learns, in the order in which it does, on the thread that tells
     ///     it. It may block the monitor, and must not call it.
@@ -57,12 +60,14 @@ package final class PressureMonitor: Sendable {
         thresholds: PressureThresholds = .init(),
         timings: PressureTimings = .init(),
         clock: any MonotonicClock = SystemClock(),
+        guests: [any LoopGuest] = [],
         sampled: @escaping @Sendable () -> Void = {},
         observe: (@Sendable (Observation) -> Void)? = nil,
         deliver: @escaping @Sendable (PressureDecision) -> Void
     ) throws(PressureError) {
         try thresholds.validate()
         self.sources = sources
+        self.guests = sources + guests
         self.clock = clock
         self.observe = observe
         self.deliver = deliver
@@ -130,22 +135,22 @@ package final class PressureMonitor: Sendable {
         try running.withLock { (running: inout EventLoop?) throws(PressureError) in
             if let loop = running, loop.isInherited {
                 // The child of a fork(2): the thread is the parent's, and so are the descriptors.
-                for source in sources {
-                    source.detach(from: loop)
-                    source.reopenAfterFork()
+                for guest in guests {
+                    guest.detach(from: loop)
+                    guest.reopenAfterFork()
                 }
                 running = nil
             }
             guard running == nil else { return }
             let loop = try EventLoop()
-            for source in sources { source.attach(to: loop) }
+            for guest in guests { guest.attach(to: loop) }
             do throws(PressureError) {
                 try WorkerThread.spawn("pk-monitor") { [weak self] in
                     // The monitor is held for the length of a step only.
                     while let limit = self?.tick(), loop.wait(upTo: limit) {}
                 }
             } catch {
-                for source in sources { source.detach(from: loop) }
+                for guest in guests { guest.detach(from: loop) }
                 throw error
             }
             running = loop
@@ -157,7 +162,7 @@ package final class PressureMonitor: Sendable {
     package func stop() {
         running.withLock { running in
             guard let loop = running.take() else { return }
-            for source in sources { source.detach(from: loop) }
+            for guest in guests { guest.detach(from: loop) }
             loop.finish()
         }
     }

@@ -25,7 +25,8 @@ package final class BlockingPool: Sendable {
         }
     }
 
-    private func submit(_ job: @escaping @Sendable () -> Void) {
+    /// Runs a job on a thread of the pool, or here if there is none. Does not block otherwise.
+    func submit(_ job: @escaping @Sendable () -> Void) {
         let needsThread = state.withLock { state in
             state.jobs.append(job)
             guard state.idle < state.jobs.count - state.next, state.threads < limit else { return false }

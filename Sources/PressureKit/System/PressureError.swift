@@ -7,6 +7,7 @@ public struct PressureError: Error, Hashable, Sendable {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case damagedCopy, diskFull, duplicateIdentifier, hierarchyInconsistency
+            case controlUnavailable
             case invalidConfiguration, noValue, recursiveAccess, restoreFailed, shutDown
             case signalUnavailable, spillDirectoryInMemory, spillDirectoryUnusable, spillFailed
             case threadUnavailable, valueTooLarge
@@ -20,6 +21,8 @@ public struct PressureError: Error, Hashable, Sendable {
         /// The name of the code, as it is spelled in Swift.
         public var description: String { kind.rawValue }
 
+        /// The control socket cannot be had at the path that was asked for.
+        public static let controlUnavailable = Code(.controlUnavailable)
         /// A spilled copy does not match its checksum or its length.
         public static let damagedCopy = Code(.damagedCopy)
         /// The spill file may not grow: no space left, a quota, the configured cap or the free-space floor.

@@ -6,7 +6,10 @@ enum ProcessEnvironment {
     static var variables: [String: String] {
         // getenv returns nil or a C string, copied at once.
         var variables: [String: String] = [:]
-        for name in ["TMPDIR", ServiceWatch.watchVariable, ServiceWatch.writeVariable] {
+        let names = [
+            "TMPDIR", ServiceWatch.watchVariable, ServiceWatch.writeVariable, ControlSocket.variable, "XDG_RUNTIME_DIR",
+        ]
+        for name in names {
             if let value = unsafe getenv(name) { variables[name] = unsafe String(cString: value) }
         }
         return variables

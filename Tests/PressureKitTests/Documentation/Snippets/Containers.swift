@@ -3,7 +3,7 @@ import PressureKit
 /// What Containers.md quotes.
 private func configureContainer() -> PressureConfiguration {
     var configuration = PressureConfiguration()
-    configuration.spillDirectory = "/spill/own"
+    configuration.spillDirectory = "/spill"
     configuration.spillLimit = .gibibytes(2)
     configuration.freeSpaceFloor = .mebibytes(512)
     return configuration

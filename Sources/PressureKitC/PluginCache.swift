@@ -1,0 +1,85 @@
+import CPressureKit
+import Glibc
+import PressureKit
+
+/// A cache of the plugin's: one value, in a controller of its own, so that it can be shown, hidden and removed.
+final class PluginCache: Sendable {
+    /// The most bytes of a value, 1 TiB: what is more is a mistake.
+    static let mostBytes = 1 << 40
+
+    private let controller: PressureController
+    private let cache: LazyCache<PageBuffer>
+    private let callbacks: PluginCallbacks
+
+    /// Registers a cache.
+    ///
+    /// - Throws: ``PressureError`` with `duplicateIdentifier` or `invalidConfiguration`, about the name.
+    init(_ name: String, _ callbacks: PluginCallbacks, in manager: PressureManager) throws {
+        controller = PressureController(name)
+        self.callbacks = callbacks
+        cache =
+            callbacks.canLoad
+            ? controller.cache("value") { try callbacks.load() } : controller.cache("value", of: PageBuffer.self)
+        try manager.root.addChild(controller)
+    }
+
+    /// Takes the cache out of its manager's tree. Blocks until its callbacks have ended; none is called any more.
+    func end() {
+        controller.removeFromParent()
+        callbacks.close()
+    }
+
+    /// Whether a callback of this cache is running on the calling thread.
+    var isCallingOnThisThread: Bool { callbacks.isCallingOnThisThread }
+
+    /// Loads or restores the value, and keeps it where it is.
+    func pin() throws -> PluginPin { PluginPin(try cache.heldLease()) }
+
+    /// Where the value is.
+    var residency: Int32 {
+        let residency =
+            switch cache.residency {
+            case .unloaded: PRESSUREKIT_UNLOADED
+            case .resident: PRESSUREKIT_RESIDENT
+            case .compressed: PRESSUREKIT_COMPRESSED
+            case .spilled: PRESSUREKIT_SPILLED
+            case .loading, .restoring: PRESSUREKIT_BUSY
+            }
+        return Int32(residency)
+    }
+
+    func show(_ isVisible: Bool) {
+        if isVisible { controller.appear() } else { controller.disappear() }
+    }
+
+    func set(_ bytes: UnsafeRawBufferPointer) throws { try cache.set(unsafe try PageBuffer(checking: bytes)) }
+
+    func invalidate() throws { try cache.invalidate() }
+
+    /// Passes the value's bytes to `body` to be changed.
+    func update(_ body: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        try cache.update { value in try unsafe value.withUnsafeMutableBytes { try unsafe body($0) } }
+    }
+}
+
+/// A value that stays where it is for as long as this lives.
+final class PluginPin: Sendable {
+    private let lease: Lease<PageBuffer>
+
+    init(_ lease: consuming Lease<PageBuffer>) { self.lease = lease }
+
+    /// The value's bytes. They are the pinned value's own, which is neither moved nor changed while the lease lives.
+    var bytes: UnsafeRawBufferPointer { unsafe lease.value.withUnsafeBytes { unsafe $0 } }
+}
+
+extension PageBuffer {
+    /// A copy of bytes.
+    ///
+    /// - Throws: ``PressureError`` when there is no memory for them.
+    init(checking bytes: UnsafeRawBufferPointer) throws {
+        unsafe try self.init(spillByteCount: bytes.count) { pages in
+            // The new pages have as many bytes, and overlap nothing.
+            unsafe pages.copyMemory(from: bytes)
+        }
+    }
+}
