@@ -4,7 +4,7 @@ SWIFT ?= swift
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo bench test check pages format docs man plugin install uninstall
+.PHONY: help setup demo bench test check pages format docs api weight man plugin install uninstall
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -36,6 +36,12 @@ format: ## Bring the Swift files into the format that `make check` wants.
 
 docs: setup ## Build the documentation into docs-out/, without warnings.
 	@scripts/docs.sh
+
+api: setup ## Write the public interface down in API/, where `make check` looks for it.
+	@scripts/api.sh --renew
+
+weight: setup ## Build Examples/Minimal from nothing, and say how long it takes and how large it is.
+	@scripts/weight.sh
 
 man: setup ## Write the manual pages of pressuresim into .build/man/, and look whether man can read them.
 	$(SWIFT) build --configuration release --product pressuresim

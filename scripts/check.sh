@@ -12,6 +12,7 @@ step "format" "$swift" format lint --strict --parallel --recursive Package.swift
 step "text" scripts/text.sh
 step "scripts" scripts/shellcheck.sh
 step "warnings and imports" "$swift" build --build-tests --explicit-target-dependency-import-check error
+step "public interface" scripts/api.sh
 step "traits" scripts/traits.sh
 step "linkage" scripts/linkage.sh
 finish

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Builds Examples/Minimal, a package of its own that depends on this one by path, and holds what it prints against what
-# the README shows. Numbers may differ.
+# The examples, each a package of its own that depends on this one by path: Minimal prints what the README shows (numbers may
+# differ); Notebook passes its tests and survives SIGKILL; ThumbnailServer fares under a limit as its README says, for a few
+# seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
 
+echo "example: Minimal"
 "$swift" build --package-path Examples/Minimal --configuration release
 output=$(Examples/Minimal/.build/release/Minimal)
 echo "$output"
@@ -14,3 +16,11 @@ expected=$(awk '/^It prints/{found=1} found && /^```/{if (inside) exit; inside=1
 [ -n "$expected" ] || { echo "example: README.md has no block after the words \"It prints\"" >&2; exit 1; }
 numberless() { sed -E 's/[0-9]+(\.[0-9]+)?/0/g'; }
 diff <(numberless <<<"$expected") <(numberless <<<"$output")
+
+echo "example: Notebook"
+"$swift" test --package-path Examples/Notebook
+# As the tests have built it.
+Examples/Notebook/run.sh debug
+
+echo "example: ThumbnailServer"
+Examples/ThumbnailServer/run.sh --short

@@ -2,7 +2,7 @@
 # Every script parses, and shellcheck finds nothing, where it is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts=(scripts/*.sh .ci/run)
+scripts=(scripts/*.sh Examples/*/*.sh .ci/run)
 
 for script in "${scripts[@]}"; do
     bash -n "$script"

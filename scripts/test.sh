@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests; the ones about threads again under ThreadSanitizer; the example; the package with other traits.
+# All tests; the ones about threads again under ThreadSanitizer; the examples; the package with other traits.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.." || exit
 
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
-alone+='|Ledger|ResidencyWord|Schedule|Readme|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage|MemoryFault|RealDisk'
+alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
+alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault|StateDamage'
+alone+='|MemoryFault|RealDisk'
 # They end processes, or make some that start threads after fork(2).
 alone+='|Descriptor|ProcessLimit|ProcessEvent)'
 
@@ -21,7 +22,8 @@ step "pages in a browser" scripts/pages.sh
 step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
 step "scenarios" scripts/scenarios.sh
-step "example" scripts/example.sh
+step "examples" scripts/example.sh
+step "getting started" scripts/getting-started.sh
 step "C plugin" scripts/plugin.sh
 step "no traits" scripts/traits.sh none
 finish

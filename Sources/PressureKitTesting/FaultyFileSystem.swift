@@ -85,6 +85,8 @@ public final class FaultyFileSystem: Sendable {
         var rule: Rule?
         var matching = 0
         var faults = 0
+        /// With those of the rules before.
+        var allFaults = 0
         var calls: [Operation: Int] = [:]
         var interceptor: (@Sendable (Operation) -> Void)?
     }
@@ -112,6 +114,9 @@ public final class FaultyFileSystem: Sendable {
     /// How often the present rule has struck.
     public var faults: Int { state.withLock { $0.faults } }
 
+    /// How often any rule has struck.
+    var allFaults: Int { state.withLock { $0.allFaults } }
+
     /// How many calls of a kind were made, failed ones included.
     public func calls(_ operation: Operation) -> Int { state.withLock { $0.calls[operation] ?? 0 } }
 
@@ -130,6 +135,7 @@ public final class FaultyFileSystem: Sendable {
             state.matching += 1
             guard rule.occurrence.includes(state.matching) else { return nil }
             state.faults += 1
+            state.allFaults += 1
             return (rule.fault, state.matching)
         }
     }

@@ -8,6 +8,9 @@ public final class ManualClock: Sendable {
     /// A clock at its origin.
     public init() {}
 
+    /// The time that has passed since it was made.
+    public var elapsed: Duration { .nanoseconds(time.load(ordering: .sequentiallyConsistent)) }
+
     /// Moves the clock on by `duration`. Safe on any thread.
     public func advance(by duration: Duration) {
         time.wrappingAdd(duration.nanoseconds, ordering: .sequentiallyConsistent)

@@ -8,7 +8,8 @@ public import PressureKit
 /// ```swift
 /// let clock = ManualClock()
 /// let source = MarbleSource("nnww-ccc--nn", tick: .seconds(1), clock: clock)
-/// configuration.sources = [source.pressureSource]
+/// let manager = try PressureManager(configuration: .testing(clock: clock, sources: [source.pressureSource]))
+/// await manager.play(source)
 /// ```
 public final class MarbleSource: Sendable {
     /// The diagram, which is also what the source is called in causes.
@@ -17,7 +18,8 @@ public final class MarbleSource: Sendable {
     public let count: Int
 
     private let marbles: [PressureLevel?]
-    private let tick: Duration
+    let tick: Duration
+    let clock: ManualClock
     private let start: MonotonicInstant
 
     /// Creates a source whose first tick begins now, by `clock`.
@@ -37,8 +39,12 @@ public final class MarbleSource: Sendable {
         name = marbles
         count = self.marbles.count
         self.tick = tick
+        self.clock = clock
         start = clock.now()
     }
+
+    /// Whether the clock is behind the last marble.
+    var isOver: Bool { (clock.now() - start).nanoseconds / tick.nanoseconds >= count }
 
     /// The source as an app's configuration takes it.
     public var pressureSource: PressureSource {

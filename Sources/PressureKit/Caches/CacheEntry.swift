@@ -151,6 +151,9 @@ package class CacheEntry: @unchecked Sendable {
     /// Puts what was saved in place of what there is; whether that was possible.
     func adopt(_ saved: SavedCache) -> Bool { false }
 
+    /// Every value there is, read where it is. Blocks.
+    func witnesses() throws -> [WitnessedValue] { [] }
+
     /// A value has left memory without a copy, or could not be made. A cache with many forgets its key.
     func didDrop(_ slot: UnsafeMutableRawPointer) {}
 

@@ -163,6 +163,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         saved.cache.type == typeName && adopt(saved.cache.values, in: saved.file)
     }
 
+    override func witnesses() throws -> [WitnessedValue] { try witnessesByKey() }
+
     /// As for other caches; but of a plan that is full it leaves whole shards, which are the first of the next one.
     override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
         let count = KeyedShards<Key, Value>.count

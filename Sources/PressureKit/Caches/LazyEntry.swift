@@ -107,6 +107,8 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         return (try? adopt(value, in: saved.file)) != nil
     }
 
+    override func witnesses() throws -> [WitnessedValue] { try witnessesOfOne() }
+
     override var variant: CacheVariant { unsafe slot.header.pointee.loadedVariant }
 
     override func bringFullBack() throws { try exchangeAlternate() }

@@ -65,6 +65,11 @@ public struct Coded<Value: Codable & Sendable>: Spillable {
         let footprint: Int?
     }
 
-    private var encoded: Data? { try? JSONEncoder().encode(Envelope(value: value, footprint: statedFootprint)) }
+    private var encoded: Data? {
+        let encoder = JSONEncoder()
+        // So that equal dictionaries are equal bytes.
+        encoder.outputFormatting = .sortedKeys
+        return try? encoder.encode(Envelope(value: value, footprint: statedFootprint))
+    }
 }
 #endif

@@ -80,14 +80,16 @@ final class SpillCipher: Sendable {
     }
 }
 #else
-/// There is none without the package trait `Encryption`.
-enum SpillCipher {
+/// There is none without the package trait `Encryption`: nothing makes one.
+struct SpillCipher: Sendable {
+    private init() {}
+
     func seal(
         _ payload: UnsafeRawBufferPointer,
         generation: UInt64,
         into output: UnsafeMutableRawBufferPointer
-    ) -> FrameSeal? { switch self {} }
+    ) -> FrameSeal? { nil }
 
-    func open(_ frame: UnsafeMutableRawBufferPointer, _ seal: FrameSeal, generation: UInt64) -> Bool { switch self {} }
+    func open(_ frame: UnsafeMutableRawBufferPointer, _ seal: FrameSeal, generation: UInt64) -> Bool { false }
 }
 #endif

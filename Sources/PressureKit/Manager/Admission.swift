@@ -149,6 +149,7 @@ package final class Admission: Sendable {
             state.counts.waited += end - start
             if isEnough { state.counts.relieved += 1 } else { state.counts.overdrawn += 1 }
             guard hasTried else { return }
+            state.ledger.noteRelief(at: end)
             state.fruitlessUntil = isFruitless ? end + Self.pause * (returned == nil ? 10 : 1) : nil
         }
     }

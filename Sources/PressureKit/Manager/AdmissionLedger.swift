@@ -38,6 +38,8 @@ package struct AdmissionLedger: Sendable {
     /// Bytes that are being loaded or restored now.
     private(set) var underWay = 0
     private var arrived = FreedLedger()
+    /// When the last relief ended: a sample from before shows a shortage that is over.
+    private var relievedAt: MonotonicInstant?
 
     /// Nothing is under way.
     package init() {}
@@ -51,6 +53,9 @@ package struct AdmissionLedger: Sendable {
         arrived.note(ByteCount(bytes: bytes), at: now)
     }
 
+    /// A relief has ended, whatever it freed.
+    package mutating func noteRelief(at end: MonotonicInstant) { relievedAt = max(relievedAt ?? end, end) }
+
     /// What is left of a room once all that is under way is there; negative when it does not fit.
     package func margin(in room: AdmissionRoom) -> Int {
         max(-Self.mostDeficit, room.bytes) - underWay - arrived.freed(since: room.takenAt).bytes
@@ -63,7 +68,8 @@ package struct AdmissionLedger: Sendable {
     package func verdict(on bytes: Int, room: AdmissionRoom?, at now: MonotonicInstant) -> Verdict {
         guard let room else { return .go }
         let margin = margin(in: room)
-        let isFresh = now - room.takenAt <= Self.freshness
+        let isCurrent = relievedAt.map { room.takenAt >= $0 } ?? true
+        let isFresh = isCurrent && now - room.takenAt <= Self.freshness
         if margin >= 0 { return isFresh || margin / 4 >= bytes ? .go : .look }
         guard isFresh else { return .look }
         return -margin < Self.tolerance ? .go : .relieve(ByteCount(bytes: -margin))

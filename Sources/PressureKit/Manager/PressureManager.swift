@@ -211,6 +211,7 @@ public final class PressureManager: Sendable {
     ///   - level: `critical` frees all that is not in use, `warning` a part of it
     ///     (``PressureConfiguration/warningShare``), `normal` nothing.
     ///   - bytes: free this many instead, values that exist elsewhere already first.
+    @discardableResult
     public func simulateMemoryWarning(_ level: PressureLevel, freeing bytes: ByteCount? = nil) async -> EvictionReport {
         await perform(warning(level, freeing: bytes, source: "simulateMemoryWarning"))
     }

@@ -53,6 +53,14 @@ package struct PressureClassifier: Sendable {
         return least
     }
 
+    /// The part of the machine's memory that is left; `nil` when no source has told it.
+    private var hostShare: Double? {
+        for index in voters.indices where voters[index].reading?.origin == .memoryInfo {
+            if let headroom = voters[index].headroom { return headroom.share }
+        }
+        return nil
+    }
+
     /// Takes one reading of each source and decides.
     ///
     /// - Parameters:
@@ -113,12 +121,12 @@ package struct PressureClassifier: Sendable {
     private mutating func accept(_ readings: [SignalReading?], at now: MonotonicInstant) {
         for index in voters.indices {
             guard case .headroom? = readings[index]?.measure else { continue }
-            voters[index].accept(readings[index], headroom: nil, reliefTime: reliefTime, at: now)
+            voters[index].accept(readings[index], left: MemoryLeft(), reliefTime: reliefTime, at: now)
         }
-        let share = headroomShare
+        let left = MemoryLeft(least: headroomShare, host: hostShare)
         for index in voters.indices {
             if case .headroom? = readings[index]?.measure { continue }
-            voters[index].accept(readings[index], headroom: share, reliefTime: reliefTime, at: now)
+            voters[index].accept(readings[index], left: left, reliefTime: reliefTime, at: now)
             if voters[index].isFresh, voters[index].isAlarmed { alertUntil = now + timings.alertTime }
         }
     }

@@ -38,8 +38,8 @@ struct StallJudge: Sendable {
     /// Takes a reading.
     ///
     /// - Parameters:
-    ///   - headroom: The part of memory that is left, 0 … 1; `nil` when nobody knows, and then all waiting counts.
-    mutating func accept(_ reading: StallReading, headroom: Double?, at now: MonotonicInstant) {
+    ///   - left: The memory that is left; when nobody knows, all waiting counts.
+    mutating func accept(_ reading: StallReading, left: MemoryLeft, at now: MonotonicInstant) {
         let mark = Mark(at: now, totals: reading.totals)
         guard let base, let next, reading.totals.some >= base.totals.some,
             (reading.totals.full ?? 0) >= (base.totals.full ?? 0)
@@ -48,14 +48,24 @@ struct StallJudge: Sendable {
             (self.base, self.next, vote, proof, heldUntil, accepted) = (mark, mark, .normal, nil, nil, nil)
             return
         }
-        judge(reading, since: base, headroom: headroom, at: now)
+        judge(reading, since: base, left: left, at: now)
         if now - next.at >= thresholds.window { (self.base, self.next) = (next, mark) }
     }
 
     /// Whether the waiting is our business: our own always is, if only as thrashing, that of others while memory is not
     /// plentiful.
-    func counts(_ reading: StallReading, headroom: Double?) -> Bool {
-        reading.scope == .own || (headroom.map { $0 < thresholds.strangersBelow } ?? true)
+    func counts(_ reading: StallReading, left: MemoryLeft) -> Bool {
+        reading.scope == .own || (left.least.map { $0 < thresholds.strangersBelow } ?? true)
+    }
+
+    /// Whether there is so much memory where the tasks wait that only thrashing counts. The whole machine's tasks may be
+    /// waiting in limits of their own, or in ours, for as long as the machine has memory.
+    private func isPlenty(_ reading: StallReading, _ left: MemoryLeft) -> Bool {
+        switch reading.scope {
+        case .own: left.least.map { $0 >= thresholds.thrashingAbove } ?? false
+        case .above: false
+        case .host: left.host.map { $0 >= thresholds.strangersBelow } ?? false
+        }
     }
 
     /// When to look again while the vote is up, so that its end is seen.
@@ -64,19 +74,18 @@ struct StallJudge: Sendable {
     private mutating func judge(
         _ reading: StallReading,
         since base: Mark,
-        headroom: Double?,
+        left: MemoryLeft,
         at now: MonotonicInstant
     ) {
         var seen = PressureLevel.normal
         var found: Proof?
-        let isOurs = counts(reading, headroom: headroom)
+        let isOurs = counts(reading, left: left)
         let span = now - base.at
         let some = Duration.microseconds(reading.totals.some - base.totals.some)
         latest = Proof(stalled: some, within: span, threshold: threshold(.warning, reading, over: span))
         if isOurs {
             let full = Duration.microseconds((reading.totals.full ?? 0) - (base.totals.full ?? 0))
-            // What others wait for has been held against `strangersBelow` already.
-            let isPlenty = reading.scope == .own && (headroom.map { $0 >= thresholds.thrashingAbove } ?? false)
+            let isPlenty = isPlenty(reading, left)
             let critical = threshold(.critical, reading, over: span)
             let warning = isPlenty ? thrashing(over: span) : threshold(.warning, reading, over: span)
             if reading.totals.full != nil, full >= critical, !isPlenty {

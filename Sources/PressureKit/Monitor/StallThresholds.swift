@@ -25,7 +25,8 @@ public struct StallThresholds: Hashable, Sendable {
     /// third of its limit (measured); a quarter is where a warning for lack of headroom ends.
     public var thrashingAbove = 0.25
     /// Waiting of others, in a cgroup above the process's own or on the whole machine, counts only when less than this
-    /// part of the memory is left: they may have a limit of their own.
+    /// part of the memory is left: they may have a limit of their own. As long as it is not the machine's own memory of
+    /// which so little is left, waiting on the whole machine has to be `thrashing` too.
     public var strangersBelow = 0.5
 
     /// The defaults.

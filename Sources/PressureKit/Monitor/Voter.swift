@@ -72,11 +72,11 @@ struct Voter: Sendable {
     /// Takes the next reading, or none.
     ///
     /// - Parameters:
-    ///   - headroom: The part of memory that is left, over all sources.
+    ///   - left: The memory that is left, over all sources.
     ///   - reliefTime: How long a relief takes, as far as is known.
     mutating func accept(
         _ next: SignalReading?,
-        headroom: Double?,
+        left: MemoryLeft,
         reliefTime: Duration,
         at now: MonotonicInstant
     ) {
@@ -100,12 +100,12 @@ struct Voter: Sendable {
             headroomJudge.accept(measured, isWatched: next.isWatched, reliefTime: reliefTime, at: now)
             (vote, score, pollDelay) = (headroomJudge.vote, headroomJudge.score, headroomJudge.pollDelay)
         case .stall(let stall):
-            stallJudge.accept(stall, headroom: headroom, at: now)
+            stallJudge.accept(stall, left: left, at: now)
             take(stallJudge.vote)
-            isAlarmed = (stall.hasRung || stall.hasStirred) && stallJudge.counts(stall, headroom: headroom)
+            isAlarmed = (stall.hasRung || stall.hasStirred) && stallJudge.counts(stall, left: left)
             if let expiry = stallJudge.expiry { pollDelay = min(pollDelay, max(expiry - now, timings.alertPoll)) }
         case .events(let counters):
-            eventsJudge.accept(counters, headroom: headroom, at: now)
+            eventsJudge.accept(counters, headroom: left.least, at: now)
             take(eventsJudge.vote)
             isAlarmed = eventsJudge.hasGrown
             if let expiry = eventsJudge.expiry { pollDelay = min(pollDelay, max(expiry - now, timings.alertPoll)) }

@@ -17,7 +17,7 @@ extension KeyedEntry {
     }
 
     /// The keys in the table.
-    private var keys: [Key] {
+    var keys: [Key] {
         var keys: [Key] = []
         for number in 0..<KeyedShards<Key, Value>.count {
             unsafe shards[number].pointee.withLock { shard in

@@ -24,15 +24,6 @@ extension LazyEntry {
         }
     }
 
-    /// The copy is left as it was found.
-    private func endHolding(_ slot: Slot<Value>) {
-        guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
-            // It was replaced meanwhile.
-            return release(slot)
-        }
-        unsafe wake(slot.base, after: step.before)
-    }
-
     /// Puts a saved value in place of the one there is, if any, out of memory: the next access restores it.
     ///
     /// - Throws: ``PressureError`` with `recursiveAccess`.

@@ -61,7 +61,8 @@ package struct SpillDirectory: Hashable, Sendable {
         } catch {
             throw .spillDirectoryUnusable(path, origin, "cannot be examined: \(error)", errno: error)
         }
-        if let objection = facts.objection(user: fileSystem.effectiveUser) {
+        let isNameless = facts.isOpen && makesNameless(path, fileSystem)
+        if let objection = facts.objection(user: fileSystem.effectiveUser, isNameless: isNameless) {
             throw .spillDirectoryUnusable(path, origin, objection)
         }
         if let medium = facts.memoryMedium, !allowsRAM {
@@ -77,16 +78,31 @@ package struct SpillDirectory: Hashable, Sendable {
     }
 }
 
+extension SpillDirectory {
+    /// Whether files without a name can be made there.
+    private static func makesNameless(_ path: String, _ fileSystem: any FileSystem) -> Bool {
+        guard let descriptor = try? fileSystem.openNameless(in: path) else { return false }
+        fileSystem.close(descriptor)
+        return true
+    }
+}
+
 extension DirectoryFacts {
+    /// Whether everybody may write there and take away what others have put there.
+    fileprivate var isOpen: Bool { permissions & 0o1002 == 0o002 }
+
     /// Why nothing should be written here, as the end of a sentence; `nil` when there is no reason.
     ///
     /// The directory is to be this user's or root's, or shared the way `/tmp` is: with the sticky bit, which keeps
-    /// others from renaming what is not theirs.
-    func objection(user: UInt32) -> String? {
+    /// others from renaming what is not theirs; or open to everybody, as the mount point of a Kubernetes emptyDir is, as
+    /// long as what is put there has no name that anybody could take hold of.
+    func objection(user: UInt32, isNameless: Bool = false) -> String? {
         if let objection = linkObjection(user: user) { return objection }
         let isSticky = permissions & 0o1000 != 0
         if !isDirectory { return "is not a directory" }
-        if permissions & 0o002 != 0, !isSticky { return "is writable by everyone and has no sticky bit" }
+        if isOpen, !isNameless {
+            return "is writable by everyone, has no sticky bit, and takes no file without a name"
+        }
         if owner != user, owner != 0, !isSticky { return "belongs to another user (\(owner))" }
         return nil
     }

@@ -1,18 +1,32 @@
 import CAllocationCounter
 import PressureKit
 
+/// Whether the tool was built with the trait `Encryption`.
+let canSeal: Bool = {
+    #if Encryption
+    true
+    #else
+    false
+    #endif
+}()
+
 /// Managers as the bench uses them, and their reliefs.
 enum BenchManager {
     /// A manager that watches nothing: reliefs happen when the bench asks for them. Without a choice of compression it
-    /// decides as it does by default.
+    /// decides as it does by default. It seals what it spills only when that is asked for, and only where the tool was
+    /// built with the trait `Encryption`.
     static func make(
         directory: String,
-        compression: CompressionChoice? = .adaptive
+        compression: CompressionChoice? = .adaptive,
+        seals: Bool = false
     ) throws -> PressureManager {
         var configuration = PressureConfiguration()
         configuration.sources = []
         configuration.spillDirectory = directory
         configuration.compression = compression
+        #if Encryption
+        configuration.encryptsSpills = seals
+        #endif
         if pk_allocations_are_counted() { configuration.allocationProbe = { Int(pk_thread_allocations()) } }
         return try PressureManager(configuration: configuration)
     }

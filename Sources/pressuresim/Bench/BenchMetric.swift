@@ -19,11 +19,13 @@ enum BenchMetric: String, CaseIterable, Sendable {
     case reliefMixed = "relief_mixed"
     case reliefMixedPointsLost = "relief_mixed_points_lost"
     case reliefStored = "relief_stored"
+    case reliefSealed = "relief_sealed"
     case restoreSmall = "restore_64KiB_p50"
     case restoreSmallTail = "restore_64KiB_p99_over_p50"
     case restoreMiddle = "restore_1MiB_p50"
     case restoreMiddleTail = "restore_1MiB_p99_over_p50"
     case restoreLarge = "restore_16MiB_speedup"
+    case restoreSealed = "restore_sealed_1MiB_p50"
     case reliefAllocations = "relief_allocations"
     case returnedOverClaimed = "returned_over_claimed"
     case planMillion = "plan_million"
@@ -33,10 +35,11 @@ enum BenchMetric: String, CaseIterable, Sendable {
     var unit: BenchUnit {
         switch self {
         case .hotRead, .hotReadAgainstNSCache, .keyedHit, .restoreSmall, .restoreSmallTail, .restoreMiddle,
-            .restoreMiddleTail, .restoreLarge, .planMillion:
+            .restoreMiddleTail, .restoreLarge, .restoreSealed, .planMillion:
             .seconds
         case .twoThreadsApart, .keyedHitTwoThreads: .perSecond
-        case .deflateAllCores, .reliefClean, .reliefCompressing, .reliefFreeNow, .reliefMixed, .reliefStored:
+        case .deflateAllCores, .reliefClean, .reliefCompressing, .reliefFreeNow, .reliefMixed, .reliefStored,
+            .reliefSealed:
             .bytesPerSecond
         case .reliefMixedPointsLost: .points
         case .reliefAllocations: .count
@@ -59,6 +62,8 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .restoreSmall, .restoreMiddle: BenchGoal(.valueOverLimit, .atMost, 1.15)
         case .restoreSmallTail, .restoreMiddleTail: BenchGoal(.valueOverLimit, .atMost, 3)
         case .restoreLarge: BenchGoal(.limitOverValue, .atLeast, 1.7)
+        case .reliefSealed: BenchGoal(.valueOverLimit, .atLeast, 0.5)
+        case .restoreSealed: BenchGoal(.valueOverLimit, .atMost, 1.5)
         case .reliefAllocations: BenchGoal(.none, .atMost, 0)
         case .returnedOverClaimed: BenchGoal(.valueOverLimit, .atLeast, 0.95)
         case .planMillion: BenchGoal(.valueOverLimit, .atMost, 1)
@@ -81,6 +86,7 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .restoreSmall, .restoreMiddle: "pread and inflate of the same bytes"
         case .restoreSmallTail, .restoreMiddleTail: "its own p50"
         case .restoreLarge: "one-thread inflate of the same bytes"
+        case .reliefSealed, .restoreSealed: "the same without sealing; needs the trait Encryption"
         case .reliefAllocations: "none, the most of any relief"
         case .returnedOverClaimed: "claimed, of the relief that returned least"
         case .planMillion: "sort of 1,000,000 keys"

@@ -11,7 +11,7 @@ struct ReliefBench {
     let log: ReliefLog
 
     func run() throws -> [BenchResult] {
-        try [clean()] + compressing() + [freeNow()] + mixed() + [stored()]
+        try [clean()] + compressing() + [freeNow()] + mixed() + [stored(), sealed()]
     }
 
     // MARK: Clean
@@ -98,13 +98,32 @@ struct ReliefBench {
         return BenchResult(.reliefStored, value: ours, limit: limit)
     }
 
+    /// What sealing costs where it weighs most: nothing is compressed, so that all bytes are sealed and little else is
+    /// done.
+    private func sealed() throws -> BenchResult {
+        guard canSeal else { return BenchResult(.reliefSealed, value: nil) }
+        // Sealing allocates: that is no news about the others.
+        let log = ReliefLog()
+        let (limit, ours) = try BenchTiming.medians(plan.rounds) {
+            try rate(dirtyRelief(of: data.mixed, compression: .stored))
+        } ours: {
+            try rate(dirtyRelief(of: data.mixed, compression: .stored, seals: true, log: log))
+        }
+        return BenchResult(.reliefSealed, value: ours, limit: limit)
+    }
+
     /// Frees copies of the values, none of which has a copy in the spill file yet.
-    private func dirtyRelief(of values: [PageBuffer], compression: CompressionChoice?) throws -> EvictionReport {
-        let manager = try BenchManager.make(directory: directory, compression: compression)
+    private func dirtyRelief(
+        of values: [PageBuffer],
+        compression: CompressionChoice?,
+        seals: Bool = false,
+        log: ReliefLog? = nil
+    ) throws -> EvictionReport {
+        let manager = try BenchManager.make(directory: directory, compression: compression, seals: seals)
         for value in values {
             _ = manager.root.cache("dirty", initialValue: value.withBytes(PageBuffer.init(copying:)))
         }
-        return try log.relieve(manager)
+        return try (log ?? self.log).relieve(manager)
     }
 
     /// What all cores would deflate if none disturbed the other.

@@ -18,7 +18,37 @@ struct RestoreBench {
             BenchResult(.restoreMiddle, value: middle.p50, limit: middle.limit),
             BenchResult(.restoreMiddleTail, value: middle.p99, limit: middle.p50),
             BenchResult(.restoreLarge, value: large.p50, limit: large.inflating),
+            try sealed(size: 1 << 20, count: plan.middleRestores),
         ]
+    }
+
+    /// The same accesses to values that were sealed, and to values that were not, turn by turn.
+    private func sealed(size: Int, count: Int) throws -> BenchResult {
+        guard canSeal else { return BenchResult(.restoreSealed, value: nil) }
+        let values = try data.compressible(size: size, count: count)
+        let sides = try [false, true].map { seals in
+            let manager = try BenchManager.make(directory: directory, compression: .deflate, seals: seals)
+            let caches = values.map {
+                manager.root.cache("value", initialValue: $0.withBytes(PageBuffer.init(copying:)))
+            }
+            return (manager: manager, caches: caches, log: ReliefLog())
+        }
+        var random = SplitMix64(seed: 1)
+        let order = (0..<count).shuffled(using: &random)
+        var seconds: [[Double]] = [[], []]
+        for _ in 0..<max(plan.rounds, 1) {
+            for side in sides { _ = try side.log.relieve(side.manager) }
+            for index in order {
+                for (number, side) in sides.enumerated() {
+                    seconds[number].append(try BenchTiming.seconds { try side.caches[index].loadIfNeeded() })
+                }
+            }
+        }
+        return BenchResult(
+            .restoreSealed,
+            value: BenchTiming.percentile(seconds[1], 0.5),
+            limit: BenchTiming.percentile(seconds[0], 0.5)
+        )
     }
 
     /// What one size takes, in seconds: medians over the rounds.

@@ -20,8 +20,12 @@ import Testing
     @Test func theExampleIsTheCodeThatIsCompiled() throws {
         let example = try Self.text("Examples/Minimal/Sources/Minimal/Gallery.swift")
         #expect(try Self.text("Tests/PressureKitTests/Documentation/Gallery.swift") == example)
+        // The test is one of Notebook's, run by scripts/example.sh.
+        let test = try Self.text("Examples/Notebook/Tests/NotebookTests/WarningTests.swift")
         let blocks = readme.matches(of: /(?ms)^```swift\n(.*?)^```$/).map { String($0.1) }
-        #expect(blocks == [example])
+        #expect(blocks == [example, test])
+        let lines = test.split(separator: "\n").drop { !$0.hasPrefix("@Test") }
+        #expect(lines.count <= 10, "It is called a ten-line test.")
         #expect(example.split(separator: "\n").count <= 20, "It is called the 20-line example.")
     }
 

@@ -53,6 +53,18 @@ import Testing
         #expect(ledger.verdict(on: 40 << 20, room: room(10), at: at(100)) == .look)
     }
 
+    /// Or readers that come while the sample is young would have the same shortage freed again and again.
+    @Test func aSampleFromBeforeAReliefDoesNotDecideAboutShortages() {
+        var ledger = AdmissionLedger()
+        ledger.begin(5 << 20)
+        #expect(ledger.verdict(on: 5 << 20, room: room(-20), at: at(1)) == .relieve(.mebibytes(25)))
+        ledger.noteRelief(at: at(4))
+        #expect(ledger.verdict(on: 5 << 20, room: room(-20), at: at(5)) == .look)
+        #expect(ledger.verdict(on: 5 << 20, room: room(5, at: 5), at: at(5)) == .go)
+        #expect(ledger.verdict(on: 5 << 20, room: room(-1, at: 5), at: at(5)) == .relieve(.mebibytes(6)))
+        #expect(ledger.verdict(on: 5 << 20, room: room(1000), at: at(5)) == .go, "there is plenty either way")
+    }
+
     @Test func aFewSmallValuesAreNotWorthARelief() {
         var ledger = AdmissionLedger()
         ledger.begin(4096)
@@ -216,6 +228,35 @@ import Testing
         ended.wait { $0 ? () : nil }
         #expect(bank.wanted.isEmpty)
         #expect(admission.counts.overdrawn == 1)
+    }
+
+    /// What the first had freed is there for those behind it, although no monitor has looked yet.
+    @Test func oneShortageIsFreedOnce() {
+        let clock = ManualClock()
+        let left = Lock(AdmissionRoom(bytes: 0, takenAt: clock.now()))
+        let real = Lock(0)
+        let wanted = Lock<[ByteCount]>([])
+        let admission = Admission(clock: clock)
+        admission.connect(
+            Admission.Supply(
+                room: { left.withLock { $0 } },
+                refresh: {
+                    let room = AdmissionRoom(bytes: real.withLock { $0 }, takenAt: clock.now())
+                    left.withLock { $0 = room }
+                    return room
+                },
+                relieve: { bytes, done in
+                    wanted.withLock { $0.append(bytes) }
+                    // More than was asked for: values are as large as they are.
+                    real.withLock { $0 += 100 << 20 }
+                    clock.advance(by: .milliseconds(3))
+                    done(.mebibytes(100))
+                }
+            )
+        )
+        for _ in 0..<8 { admission.end(admission.admit(5 << 20)) }
+        #expect(wanted.withLock { $0 } == [.mebibytes(5)])
+        #expect(admission.counts.relieved == 1 && admission.counts.admitted == 7)
     }
 
     @Test func manyReadersAtOnceAskForAllOfIt() async {

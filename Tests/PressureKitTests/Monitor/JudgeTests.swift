@@ -13,6 +13,7 @@ import Testing
         var scope = StallReading.Scope.own
         var isArmed = true
         var headroom: Double?
+        var host: Double?
 
         /// Lets time pass, in which tasks wait for so many milliseconds.
         @discardableResult
@@ -21,7 +22,7 @@ import Testing
             totals.some += some * 1000
             totals.full! += full * 1000
             let reading = StallReading(totals: totals, scope: scope, isArmed: isArmed, hasRung: rings)
-            judge.accept(reading, headroom: headroom, at: now)
+            judge.accept(reading, left: MemoryLeft(least: headroom, host: host), at: now)
             return judge.vote
         }
     }
@@ -103,6 +104,22 @@ import Testing
         for _ in 0..<20 { #expect(bench.pass(1_000, some: 300, full: 300, rings: true) == .normal) }
         for _ in 0..<4 { bench.pass(1_000, some: 950, full: 950, rings: true) }
         #expect(bench.judge.vote == .warning)
+    }
+
+    /// A limit of ours that is half used is no reason to listen to a machine that has memory: its tasks wait in limits, in
+    /// ours or in others'.
+    @Test(arguments: [0.1, 0.3, 0.49]) func theMachinesWaitingIsHeldAgainstTheMachinesMemory(headroom: Double) {
+        for (host, level) in [(0.8, PressureLevel.normal), (0.5, .normal), (0.49, .warning)] {
+            var bench = Bench()
+            (bench.scope, bench.headroom, bench.host) = (.host, headroom, host)
+            bench.pass(0)
+            for _ in 0..<20 { #expect(bench.pass(1_000, some: 150, full: 50, rings: true) == level) }
+        }
+        var thrashing = Bench()
+        (thrashing.scope, thrashing.headroom, thrashing.host) = (.host, headroom, 0.8)
+        thrashing.pass(0)
+        for _ in 0..<4 { thrashing.pass(1_000, some: 950, full: 950, rings: true) }
+        #expect(thrashing.judge.vote == .warning)
     }
 
     @Test func totalsThatGoBackAreAnotherCgroups() {

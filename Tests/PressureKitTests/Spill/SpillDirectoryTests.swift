@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/missing", "No such file or directory"), ("/file", "not a directory"), ("/open", "sticky"),
+        ("/missing", "No such file or directory"), ("/file", "not a directory"),
         ("/theirs", "another user"), ("/their-link", "symbolic link of another user (1001)"), ("", "not a path"),
         ("/spill\0/x", "not a path"),
     ])
@@ -110,6 +110,18 @@ import Testing
         #expect(error.code == .spillDirectoryUnusable)
         #expect(error.message.contains(reason), "\(error.message)")
         #expect(error.message.contains("Set spillDirectory to"))
+    }
+
+    /// An emptyDir of Kubernetes is open to everybody. A file without a name is safe there; one with a name for a moment
+    /// is not.
+    @Test func anOpenDirectoryIsTakenForFilesWithoutANameOnly() throws {
+        let disk = disk()
+        #expect(try choose("/open", on: disk).path == "/open")
+        #expect(disk.openFiles == 0)
+        disk.setSupportsNameless(false)
+        let error = try #require(throws: PressureError.self) { try choose("/open", on: disk) }
+        #expect(error.code == .spillDirectoryUnusable && error.message.contains("sticky"), "\(error.message)")
+        #expect(try choose("/shared", on: disk).path == "/shared")
     }
 
     @Test(arguments: [Errno.permissionDenied, .readOnlyFileSystem, .noSpace, .tooManyOpenFiles])

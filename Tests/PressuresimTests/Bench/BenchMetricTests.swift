@@ -23,6 +23,8 @@ import Testing
         "restore_1MiB_p50": "<= 1.15",
         "restore_1MiB_p99_over_p50": "<= 3",
         "restore_16MiB_speedup": ">= 1.7",
+        "relief_sealed": ">= 0.5",
+        "restore_sealed_1MiB_p50": "<= 1.5",
         "relief_allocations": "<= 0",
         "returned_over_claimed": ">= 0.95",
         "plan_million": "<= 1",

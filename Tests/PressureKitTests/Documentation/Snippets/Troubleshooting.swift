@@ -1,0 +1,12 @@
+import PressureKit
+
+/// What Troubleshooting.md quotes.
+private func follow(_ manager: PressureManager) async {
+    for await event in manager.events {
+        switch event {
+        case .failure(let error): print(error)
+        case .reliefFinished(let report) where !report.skipped.isEmpty: print(report)
+        default: break
+        }
+    }
+}
