@@ -193,20 +193,20 @@ private enum OwnMemory {
         var count = 0
         for line in maps.split(separator: "\n") where line.contains(" rw") {
             let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
-            // What was read of this window lies in it.
             var address = bounds[0]
             while address < bounds[1] {
-                if address < own + UInt64(size), own < address + UInt64(size) {
-                    address = own + UInt64(size)
-                    continue
-                }
-                let wanted = min(size, Int(bounds[1] - address))
+                // What was read lies in the window, which is therefore left out.
+                if address >= own, address < own + UInt64(size) { address = own + UInt64(size) }
+                let end = address < own ? min(bounds[1], own) : bounds[1]
+                guard address < end else { break }
+                let wanted = min(size, Int(end - address))
                 // Inside the window.
                 let found = unsafe pread(memory, window.baseAddress, wanted, off_t(address))
-                guard found > masked.count else { break }
+                guard found > 0 else { break }
                 count += unsafe matches(UnsafeRawBufferPointer(rebasing: window[..<found]), masked, mask)
-                address += UInt64(found == wanted ? max(found - masked.count + 1, 1) : found)
-                if wanted < size { break }
+                // What lies across the end is found with the next part; nothing is found twice, being shorter.
+                let isLast = address + UInt64(found) >= end
+                address += UInt64(isLast ? found : max(found - masked.count + 1, 1))
             }
         }
         return count
