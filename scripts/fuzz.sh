@@ -38,10 +38,12 @@ fuzz() {
     local dictionary=Tests/FuzzTests/Dictionaries/$target.dict
     [ ! -f "$dictionary" ] || options+=("-dict=$dictionary")
     # A manager's threads end after it; what they hold on their way out would be taken for lost. The soak looks for leaks.
-    [ "$target" != state ] || options+=(-detect_leaks=0)
+    # The fuzzer looks after each input, the sanitizer at the end.
+    local leaks=1
+    [ "$target" != state ] || { options+=(-detect_leaks=0); leaks=0; }
     mkdir -p "$found"
     # Ten seconds for an input of some kibibytes: nothing here may take more than linear time.
-    if FUZZ_TARGET=$target "$fuzzer" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+    if ASAN_OPTIONS=detect_leaks=$leaks FUZZ_TARGET=$target "$fuzzer" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
         "${options[@]}" "-artifact_prefix=$found-" "$found" "$kept" >"$log" 2>&1; then
         awk -v target="$target" '/^Done/{runs=$2} /cov: /{for(i=1;i<NF;i++){if($i=="cov:")cov=$(i+1);if($i=="ft:")ft=$(i+1);if($i=="corp:")corp=$(i+1)}}
             END{print target ": " runs " inputs; " cov " edges, " ft " features; corpus " corp}' "$log"
