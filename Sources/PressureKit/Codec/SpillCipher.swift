@@ -30,10 +30,10 @@ final class SpillCipher: Sendable {
         into output: UnsafeMutableRawBufferPointer
     ) -> FrameSeal? {
         precondition(payload.count == output.count, "What is sealed is as long as what was there.")
+        defer { Self.wash() }
         guard let box = try? unsafe AES.GCM.seal(Self.data(payload), using: key, nonce: Self.nonce(generation)) else {
             return nil
         }
-        Self.wash()
         // As long as the payload, so as `output`.
         unsafe box.ciphertext.withUnsafeBytes { unsafe output.copyMemory(from: $0) }
         return unsafe box.tag.withUnsafeBytes { unsafe FrameSeal($0) }
@@ -41,6 +41,7 @@ final class SpillCipher: Sendable {
 
     /// Opens a frame where it lies: whether it is the one that was sealed. If not, its bytes stay as they are.
     func open(_ frame: UnsafeMutableRawBufferPointer, _ seal: FrameSeal, generation: UInt64) -> Bool {
+        defer { Self.wash() }
         let tag = unsafe withUnsafeBytes(of: seal) { unsafe Data($0) }
         guard
             let box = try? unsafe AES.GCM.SealedBox(
@@ -50,7 +51,6 @@ final class SpillCipher: Sendable {
             ),
             let plain = try? AES.GCM.open(box, using: key)
         else { return false }
-        Self.wash()
         // As long as the frame: GCM neither adds nor takes bytes.
         unsafe plain.withUnsafeBytes { unsafe frame.copyMemory(from: $0) }
         return true
