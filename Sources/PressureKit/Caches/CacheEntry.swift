@@ -59,6 +59,9 @@ package class CacheEntry: @unchecked Sendable {
         ledger.load()?.add(count)
     }
 
+    /// Bytes of values have come into memory, or with a negative number left. Takes no lock: some of the callers hold one.
+    func noteInBooks(_ bytes: Int) { ledger.load()?.books.note(bytes) }
+
     /// Where the cache is in the tree, such as `"gallery/thumbnails"`. Allocates.
     package var path: String {
         guard let parent = controller?.path, !parent.isEmpty else { return name }

@@ -142,6 +142,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     }
 
     override func noteArrival(_ bytes: Int, values: Int) {
+        super.noteArrival(bytes, values: values)
         residentBytes.wrappingAdd(bytes, ordering: .relaxed)
         if values != 0 { residentCount.wrappingAdd(values, ordering: .relaxed) }
     }

@@ -93,8 +93,8 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         if slot.unpin() { unsafe recycle(slot.base) }
     }
 
-    /// Bytes and values have come into memory, or with negative numbers left. A cache with a limit counts them.
-    func noteArrival(_ bytes: Int, values: Int) {}
+    /// Bytes and values have come into memory, or with negative numbers left. A cache with a limit counts them too.
+    func noteArrival(_ bytes: Int, values: Int) { noteInBooks(bytes) }
 
     // MARK: What the engine asks
 

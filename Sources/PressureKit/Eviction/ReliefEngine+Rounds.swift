@@ -22,10 +22,32 @@ extension ReliefEngine {
         var missedDeadline: MonotonicInstant?
         /// Whether a round has freed nothing, so that another one would not either.
         var isExhausted = false
+        /// Says whether memory is short no more; `nil` when nobody knows, or more is wanted than that.
+        var isOver: (() -> Bool)?
+        /// What was freed when that was asked last.
+        private var freedAtLook = 0
+        /// Whether it is.
+        private(set) var hasEnded = false
+
+        /// Looks, every few MiB, whether memory is short no more: others may have freed what was missing.
+        mutating func look() -> Bool {
+            guard let isOver, !hasEnded, freed - freedAtLook >= Self.step else { return hasEnded }
+            freedAtLook = freed
+            hasEnded = isOver()
+            return hasEnded
+        }
+
+        /// How much is freed between two looks.
+        private static let step = 4 << 20
+
+        fileprivate init(_ storage: PlanStorage, residentBefore: Int) {
+            self.storage = storage
+            self.residentBefore = residentBefore
+        }
 
         /// Whether `amount` has been freed, or no more can be.
         func hasReached(_ amount: ReliefAmount) -> Bool {
-            if amount.isNothing || isExhausted { return true }
+            if amount.isNothing || isExhausted || hasEnded { return true }
             if let missedDeadline, let deadline = amount.deadline, deadline <= missedDeadline { return true }
             guard let evictable, let goal = amount.goal(evictable: evictable) else { return false }
             return freed >= goal
@@ -37,7 +59,7 @@ extension ReliefEngine {
         guard let taken = storage.withLock({ $0.idle.take() }) else {
             preconditionFailure("a relief was begun while another was running")
         }
-        let progress = Progress(storage: taken, residentBefore: residentBytes())
+        let progress = Progress(taken, residentBefore: residentBytes())
         WarmPages.shared.close()
         return progress
     }
@@ -108,6 +130,7 @@ extension ReliefEngine {
             }
             let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
             guard !way.needsCopy else { return victim }
+            if progress.look() { return victims.upperBound }
             release(victim, &progress, dropping: way == .drop)
         }
         return victims.upperBound
@@ -125,11 +148,14 @@ extension ReliefEngine {
         while true {
             switch crew.nextStep() {
             case .work(let unit): crew.work(on: unit)
-            case .finished(let victim): finish(victim, &progress)
+            case .finished(let victim):
+                finish(victim, &progress)
+                if progress.look() { crew.suspend() }
             case .done:
                 if crew.isLate { progress.missedDeadline = deadline }
                 let reason = crew.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
                 progress.allocations += crew.end()
+                if progress.hasEnded { return }
                 for victim in victims {
                     // Never begun: the crew was told to stop.
                     if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, reason) }

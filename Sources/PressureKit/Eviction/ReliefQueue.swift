@@ -13,6 +13,8 @@ package struct ReliefQueue: Sendable {
         package var warning: PressureLevel?
         /// Whether the monitor is among those who asked.
         package var isMonitored = false
+        /// Whether nobody else is: then the relief may end as soon as memory is not short any more.
+        package var isOnlyMonitored = true
         /// What is to be called now.
         package var preludes: [@Sendable () -> Void] = []
     }
@@ -44,7 +46,7 @@ package struct ReliefQueue: Sendable {
         let level = request.cause.levelAfter
         var merged = target ?? Target(cause: request.cause, amount: request.amount)
         merged.amount = merged.amount.merged(with: request.amount)
-        if request.isMonitored { merged.isMonitored = true }
+        if request.isMonitored { merged.isMonitored = true } else { merged.isOnlyMonitored = false }
         if level > merged.cause.levelAfter { merged.cause = request.cause }
         if request.warns, level > warned { merged.warning = max(level, merged.warning ?? .normal) }
         if let prelude = request.prelude { merged.preludes.append(prelude) }

@@ -19,8 +19,9 @@ public struct AdmissionCounts: Hashable, Sendable {
 ///
 /// The library itself is the one who loads: at 500 MB/s a 256 MiB limit is full in 150 ms from a fifth left, sooner than
 /// a signal and a relief. So before a value is made, its expected size is held against the newest headroom less what was
-/// let in since; what would cross into critical waits for a relief of that many bytes. Nobody waits for longer than
-/// ``patience``, and then the load goes on: admission makes room, it does not forbid.
+/// brought in since; what would cross into critical waits until that much was given back. A load that has waited for
+/// ``patience`` goes on as far as the overdraft reaches, which is counted in bytes; behind that it waits for as long as
+/// memory comes free at all. Where nothing comes free, waiting is in vain, and it goes.
 ///
 /// Safe from any thread. Values in memory are read without coming here.
 package final class Admission: Sendable {
@@ -33,48 +34,60 @@ package final class Admission: Sendable {
     package struct Supply: Sendable {
         /// The newest room; `nil` while nobody watches.
         package var room: @Sendable () -> AdmissionRoom?
-        /// Takes a new sample and returns what it shows. Does not wait.
+        /// Has a new sample taken and returns what the newest shows. Waits some milliseconds at most.
         package var refresh: @Sendable () -> AdmissionRoom?
         /// Has so many bytes freed, and calls back once, on any thread, with what came of it.
-        package var relieve: @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
+        package var reclaim: @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
 
         /// Creates a supply.
         package init(
             room: @escaping @Sendable () -> AdmissionRoom?,
             refresh: @escaping @Sendable () -> AdmissionRoom?,
-            relieve: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
+            reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
         ) {
             self.room = room
             self.refresh = refresh
-            self.relieve = relieve
+            self.reclaim = reclaim
         }
     }
 
-    private struct State {
+    struct State {
         var ledger = AdmissionLedger()
         var counts = AdmissionCounts()
-        /// After a relief that brought next to nothing, nobody waits for another one until then.
+        /// After a relief that brought next to nothing, no other one is asked for until then.
         var fruitlessUntil: MonotonicInstant?
         /// A relief was asked for that nobody waits for, and has not ended.
         var isAsked = false
     }
 
-    /// After a fruitless relief nobody waits for this long, and ten times as long after one that took too long.
-    private static let pause = Duration.milliseconds(100)
+    /// How long no relief is asked for after a fruitless one.
+    static let pause = Duration.milliseconds(100)
 
-    /// The longest that a reader waits.
+    /// How long a reader waits before it may overdraw, and how long memory may stand still before it goes anyway.
     package let patience: Duration
-    private let clock: any MonotonicClock
+    /// Whether a reader waits for the end of a relief and for nothing else, so that a run can be repeated.
+    let isSequential: Bool
+    let clock: any MonotonicClock
+    let books: MemoryBooks
+    let state = Lock(State())
     private let supply = Lock<Supply?>(nil)
-    private let state = Lock(State())
 
     /// Creates an admission that lets everything in until it is connected.
     ///
-    /// - Parameter patience: The longest that a reader waits for a relief. The default is a second: a relief of what one
-    ///   load needs takes far less, and a reader that would wait for longer is better served with memory overdrawn.
-    package init(clock: any MonotonicClock, patience: Duration = .seconds(1)) {
+    /// - Parameters:
+    ///   - books: What the library brings and gives back.
+    ///   - patience: The default is a second: a relief of what one load needs takes far less, and a reader that would wait
+    ///     for longer is better served with memory overdrawn, as long as that is bounded.
+    package init(
+        clock: any MonotonicClock,
+        books: MemoryBooks = MemoryBooks(),
+        patience: Duration = .seconds(1),
+        isSequential: Bool = false
+    ) {
         self.clock = clock
+        self.books = books
         self.patience = patience
+        self.isSequential = isSequential
     }
 
     /// Says where room and relief come from; `nil` for nowhere.
@@ -90,71 +103,32 @@ package final class Admission: Sendable {
     /// Whether the calling thread is one of those.
     static var isThisThreadExempt: Bool { pk_is_exempt_thread() }
 
-    /// Lets a load or restore of about so many bytes in. Blocks, at most for ``patience``, when it would cross into
-    /// critical and memory has to be freed first.
+    /// Lets a load or restore of about so many bytes in. Blocks when it would cross into critical and memory has to be
+    /// freed first: for ``patience``, and beyond it while the overdraft is used up and memory does come free.
     ///
     /// - Parameter bytes: How many it will take; 0 when that is unknown, and then it is let in at once.
     /// - Returns: What ``end(_:)`` is called with.
     package func admit(_ bytes: Int) -> Pass {
         guard bytes > 0, let supply = supply.withLock({ $0 }) else { return Pass(bytes: 0) }
         state.withLock { $0.ledger.begin(bytes) }
-        var verdict = judge(bytes, supply.room())
-        if verdict == .look { verdict = judge(bytes, supply.refresh(), isLast: true) }
-        guard case .relieve(let shortfall) = verdict else {
+        if case .reclaim(let shortage) = verdict(on: bytes, supply) {
+            wait(for: bytes, shortage, supply)
+        } else {
             state.withLock { $0.counts.admitted += 1 }
-            return Pass(bytes: bytes)
         }
-        relieve(shortfall, for: bytes, supply)
         return Pass(bytes: bytes)
     }
 
-    /// The load has ended: its value is in memory, or there is none.
+    /// The load has ended: its value is in memory, and in the books, or there is none.
     package func end(_ pass: Pass) {
         guard pass.bytes > 0 else { return }
-        let now = clock.now()
-        state.withLock { $0.ledger.end(pass.bytes, at: now) }
+        state.withLock { $0.ledger.end(pass.bytes) }
+        // There may be room for others now.
+        books.wake()
     }
 
-    private func judge(_ bytes: Int, _ room: AdmissionRoom?, isLast: Bool = false) -> AdmissionLedger.Verdict {
-        // What was refreshed is as fresh as can be.
-        let now = isLast ? room?.takenAt ?? clock.now() : clock.now()
-        return state.withLock { $0.ledger.verdict(on: bytes, room: room, at: now) }
-    }
-
-    private func relieve(_ shortfall: ByteCount, for bytes: Int, _ supply: Supply) {
-        let start = clock.now()
-        let mayWait = state.withLock { $0.fruitlessUntil.map { $0 <= start } ?? true } && !pk_is_exempt_thread()
-        var returned: ByteCount?
-        if mayWait {
-            let answer = ConditionLock<ByteCount?>(nil)
-            supply.relieve(shortfall) { returned in answer.withLock { $0 = returned } }
-            returned = answer.wait(atMost: patience) { $0 }
-        }
-        settle(returned, of: shortfall, for: bytes, hasTried: mayWait, since: start)
-    }
-
-    /// Counts a relief and what came of it.
-    private func settle(
-        _ returned: ByteCount?,
-        of shortfall: ByteCount,
-        for bytes: Int,
-        hasTried: Bool,
-        since start: MonotonicInstant
-    ) {
-        let end = clock.now()
-        // One that frees half of what was wanted has been worth it; less than half of the load itself is nothing.
-        let isEnough = returned.map { $0.bytes >= shortfall.bytes / 2 } ?? false
-        let isFruitless = returned.map { $0.bytes < min(bytes, shortfall.bytes) / 2 } ?? true
-        state.withLock { state in
-            state.counts.waited += end - start
-            if isEnough { state.counts.relieved += 1 } else { state.counts.overdrawn += 1 }
-            guard hasTried else { return }
-            state.ledger.noteRelief(at: end)
-            state.fruitlessUntil = isFruitless ? end + Self.pause * (returned == nil ? 10 : 1) : nil
-        }
-    }
-
-    /// A value that the app made itself has been put into a cache: it is in memory already, but the next one is not.
+    /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
+    /// one is not.
     ///
     /// What does not fit is relieved. Outside of tasks the calling thread waits for that as ``admit(_:)`` does, which
     /// slows down whoever makes values faster than they can be written; in a task nobody waits, because the thread is
@@ -163,25 +137,48 @@ package final class Admission: Sendable {
     /// - Parameter bytes: What the value takes.
     package func arrived(_ bytes: Int) {
         guard bytes > 0, let supply = supply.withLock({ $0 }) else { return }
-        let now = clock.now()
-        state.withLock { $0.ledger.begin(bytes) }
-        defer { state.withLock { $0.ledger.end(bytes, at: now) } }
-        var verdict = judge(bytes, supply.room())
-        if verdict == .look { verdict = judge(bytes, supply.refresh(), isLast: true) }
-        guard case .relieve(let shortfall) = verdict else { return }
+        guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return }
         // The task is only looked for, and not kept.
         guard unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
-            return relieve(shortfall, for: bytes, supply)
+            return wait(for: 0, shortage, supply)
         }
+        let start = clock.now()
         let isFirst = state.withLock { state in
             defer { state.isAsked = true }
-            return !state.isAsked && (state.fruitlessUntil.map { $0 <= now } ?? true)
+            return !state.isAsked && state.mayAsk(at: start)
         }
         guard isFirst else { return }
-        supply.relieve(shortfall) { [weak self] returned in
-            self?.state.withLock { $0.isAsked = false }
-            self?.settle(returned, of: shortfall, for: bytes, hasTried: true, since: now)
+        supply.reclaim(shortage) { [weak self] returned in
+            guard let self else { return }
+            state.withLock { state in
+                state.isAsked = false
+                state.count(returned.bytes >= shortage.bytes / 2)
+            }
+            note(returned, of: shortage)
         }
+    }
+
+    private func verdict(on bytes: Int, _ supply: Supply) -> AdmissionLedger.Verdict {
+        let first = judge(bytes, supply.room(), at: clock.now())
+        guard first == .look else { return first }
+        // What was refreshed is as fresh as can be.
+        let room = supply.refresh()
+        return judge(bytes, room, at: room?.takenAt ?? clock.now())
+    }
+
+    private func judge(_ bytes: Int, _ room: AdmissionRoom?, at now: MonotonicInstant) -> AdmissionLedger.Verdict {
+        let books = books.reading
+        return state.withLock { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
+    }
+}
+
+extension Admission.State {
+    /// Whether a relief may be asked for.
+    func mayAsk(at now: MonotonicInstant) -> Bool { fruitlessUntil.map { $0 <= now } ?? true }
+
+    /// Counts a load that had to wait.
+    mutating func count(_ isRelieved: Bool) {
+        if isRelieved { counts.relieved += 1 } else { counts.overdrawn += 1 }
     }
 }
 
@@ -191,7 +188,7 @@ extension Admission.Supply {
         self.init(
             room: { [weak monitor] in monitor?.admissionRoom },
             refresh: { [weak monitor] in monitor?.refreshedAdmissionRoom() },
-            relieve: { [weak monitor, weak relief] bytes, done in
+            reclaim: { [weak monitor, weak relief] bytes, done in
                 guard let monitor, let relief else { return done(.zero) }
                 let level = monitor.level
                 let cause = PressureCause(

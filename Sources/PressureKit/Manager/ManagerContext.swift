@@ -11,6 +11,8 @@ final class ManagerContext: Sendable {
     let events = EventHub()
     let scene: ManagerScene
     let listener: Listener
+    /// What the caches bring into memory and give back.
+    let books: MemoryBooks
     /// Asked before a value is loaded or restored.
     let admission: Admission
     /// Whether what appears is restored before it is asked for.
@@ -26,6 +28,7 @@ final class ManagerContext: Sendable {
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
     private let calmWorker = Lock<CalmWorker?>(nil)
+    private let shortageIsOver = Lock<(@Sendable (MonotonicInstant) -> Bool)?>(nil)
     private let newestCause = Lock<PressureCause?>(nil)
     private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
 
@@ -33,6 +36,12 @@ final class ManagerContext: Sendable {
     var onReport: (@Sendable (EvictionReport) -> Void)? {
         get { observer.withLock { $0 } }
         set { observer.withLock { $0 = newValue } }
+    }
+
+    /// Whether a shortage that a relief answers is over, by a sample that was taken since it began. How the monitor tells.
+    var isOver: (@Sendable (_ since: MonotonicInstant) -> Bool)? {
+        get { shortageIsOver.withLock { $0 } }
+        set { shortageIsOver.withLock { $0 = newValue } }
     }
 
     /// Who works ahead; `nil` when nothing is to be copied ahead. Set once, by the manager, before anybody asks.
@@ -61,7 +70,14 @@ final class ManagerContext: Sendable {
         scene = ManagerScene(dispositions: dispositions)
         listener = try Listener(clock: clock, waitsForEver: isSequential)
         // Where one thing is done at a time a reader waits until the relief has ended, however long that takes.
-        admission = isSequential ? Admission(clock: clock, patience: .seconds(86_400)) : Admission(clock: clock)
+        let books = MemoryBooks()
+        self.books = books
+        admission = Admission(
+            clock: clock,
+            books: books,
+            patience: isSequential ? .seconds(86_400) : .seconds(1),
+            isSequential: isSequential
+        )
         self.restoresAhead = restoresAhead
         self.isSequential = isSequential
         witness = observer
@@ -69,7 +85,7 @@ final class ManagerContext: Sendable {
         self.engine = engine
         self.clock = clock
         log = ManagerLog(logger, clock: clock)
-        ledger = FrameLedger(file: engine.file, memory: engine.memory)
+        ledger = FrameLedger(file: engine.file, memory: engine.memory, books: books)
     }
 
     var delegate: (any PressureManagerDelegate)? {

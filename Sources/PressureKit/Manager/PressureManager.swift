@@ -81,6 +81,8 @@ public final class PressureManager: Sendable {
             thresholds: configuration.thresholds,
             clock: configuration.clock,
             guests: [control],
+            books: context.books,
+            resident: { [weak engine] in engine?.residentBytes() ?? .max },
             sampled: { [weak context] in
                 context?.calm?.ring()
                 context?.meter?.sampled()
@@ -93,6 +95,7 @@ public final class PressureManager: Sendable {
             relief?.request(ReliefRequest(decision, share: share, context: context))
             if context.isSequential { relief?.waitUntilIdle() }
         }
+        context.isOver = { [weak monitor] in monitor?.isOver(since: $0) ?? false }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
         context.admission.connect(Admission.Supply(monitor: monitor, relief: relief))
         let probe = BusyProbe()

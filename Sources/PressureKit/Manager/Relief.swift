@@ -21,6 +21,7 @@ struct Relief: Sendable {
         context.listener.begin()
         var report = EvictionReport(cause: target.cause)
         var progress = context.engine.begin()
+        let isOver = context.isOver.map { isOver in { isOver(start) } }
         /// Telling of a change of level is none.
         var isRelief = false
         var change: PressureCause?
@@ -30,6 +31,7 @@ struct Relief: Sendable {
             report.isMonitored = target.isMonitored
             if target.isMonitored, target.cause.levelBefore != target.cause.levelAfter { change = target.cause }
             isRelief = isRelief || target.warning != nil || !target.amount.isNothing
+            progress.isOver = target.isOnlyMonitored ? isOver : nil
             notify(target, &progress)
             if !progress.hasReached(target.amount) {
                 context.listener.negotiate(target.cause, below: root)

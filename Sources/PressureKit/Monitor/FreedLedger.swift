@@ -1,7 +1,8 @@
 /// What was freed lately and when, so that a goal from an older sample does not ask for the same bytes again.
 ///
-/// Pure, fixed size, allocates nothing. When it is full the two oldest entries become one with the later time: samples
-/// between the two are then taken to have seen less than they did, and the goal errs towards evicting less.
+/// Pure, fixed size, allocates nothing. When it is full the two oldest entries become one with the later time: a sample
+/// between the two is then taken to have seen less than it did, and the goal errs towards evicting less. So that the error
+/// never outlasts a sample, ``forget(until:)`` is called with each.
 struct FreedLedger: Sendable {
     private struct Entry {
         var at: MonotonicInstant
@@ -24,6 +25,16 @@ struct FreedLedger: Sendable {
         }
         entries[count] = Entry(at: instant, bytes: bytes.bytes)
         count += 1
+    }
+
+    /// Forgets what was freed up to an instant: every sample from then on shows it.
+    mutating func forget(until instant: MonotonicInstant) {
+        var kept = 0
+        for index in 0..<count where entries[index].at > instant {
+            entries[kept] = entries[index]
+            kept += 1
+        }
+        count = kept
     }
 
     /// The bytes freed after an instant.

@@ -8,9 +8,21 @@ extension PressureClassifier {
                 let takenAt = voters[index].reading?.takenAt
             else { continue }
             let bytes = headroom.available.bytes - bands.criticalEnter.bytes
-            if nearest.map({ bytes < $0.bytes }) ?? true { nearest = AdmissionRoom(bytes: bytes, takenAt: takenAt) }
+            guard nearest.map({ bytes < $0.bytes }) ?? true else { continue }
+            nearest = AdmissionRoom(
+                bytes: bytes,
+                takenAt: takenAt,
+                overdraft: bands.criticalEnter.bytes / 2,
+                ownPart: voters[index].ownPart(resident: resident)
+            )
         }
         return nearest
+    }
+
+    /// Whether no source speaks for a level any more.
+    var isOver: Bool {
+        for index in voters.indices where voters[index].vote > .normal { return false }
+        return true
     }
 
     /// One source's last reading, and what follows from it.

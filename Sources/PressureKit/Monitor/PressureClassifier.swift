@@ -13,6 +13,8 @@ package struct PressureClassifier: Sendable {
     private(set) var voters: [Voter]
     private var pacing: ReliefPacing
     private var freed = FreedLedger()
+    /// The process's own resident bytes at the last step; `nil` where nobody says.
+    private(set) var resident: Int?
     /// How long a relief takes: a running average of those that freed something.
     private var reliefTime: Duration
     /// Until when to look often, because the kernel has rung.
@@ -66,13 +68,17 @@ package struct PressureClassifier: Sendable {
     /// - Parameters:
     ///   - readings: By source, always in the same order; `nil` where a source has no news.
     ///   - now: Not before the step before.
+    ///   - resident: The process's own resident bytes: of a shortage that it shares with others it frees its part only.
     /// - Returns: What to tell, if anything, and how long to wait before the next step at most.
     package mutating func step(
         _ readings: [SignalReading?],
-        at now: MonotonicInstant
+        at now: MonotonicInstant,
+        resident: Int? = nil
     ) -> (decision: PressureDecision?, nextPoll: Duration) {
         precondition(readings.count == voters.count, "one reading for each source")
+        self.resident = resident
         accept(readings, at: now)
+        forgetFreed()
         score = 0
         for index in voters.indices { score = max(score, voters[index].score) }
         let before = level
@@ -116,6 +122,16 @@ package struct PressureClassifier: Sendable {
 
     /// Bytes were returned to the system otherwise than by a relief that `noteRelief` tells of.
     package mutating func noteFreed(_ bytes: ByteCount, at instant: MonotonicInstant) { freed.note(bytes, at: instant) }
+
+    /// What all samples show already counts no more.
+    private mutating func forgetFreed() {
+        var oldest: MonotonicInstant?
+        for index in voters.indices where voters[index].headroom != nil {
+            guard let takenAt = voters[index].reading?.takenAt else { continue }
+            oldest = min(oldest ?? takenAt, takenAt)
+        }
+        if let oldest { freed.forget(until: oldest) }
+    }
 
     /// Headroom first: what the other kinds mean depends on it.
     private mutating func accept(_ readings: [SignalReading?], at now: MonotonicInstant) {
@@ -182,7 +198,9 @@ package struct PressureClassifier: Sendable {
         var wish: ReliefGoal?
         for index in voters.indices where voters[index].isFresh && voters[index].vote >= level {
             guard let takenAt = voters[index].reading?.takenAt else { continue }
-            let bytes = voters[index].goal(at: level).map { max(.zero, $0 - freed.freed(since: takenAt)) }
+            let bytes = voters[index].goal(at: level, resident: resident).map {
+                max(.zero, $0 - freed.freed(since: takenAt))
+            }
             if bytes == .zero { continue }
             if let present = wish, (bytes ?? .zero) <= (present.bytes ?? .zero) { continue }
             wish = ReliefGoal(level: level, bytes: bytes, takenAt: takenAt)

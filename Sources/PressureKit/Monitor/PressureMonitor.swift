@@ -38,6 +38,10 @@ package final class PressureMonitor: Sendable {
     private let readings: Lock<[SignalReading?]>
     private let classifier: Lock<PressureClassifier>
     private let room = Lock<AdmissionRoom?>(nil)
+    private let books: MemoryBooks
+    private let resident: (@Sendable () -> Int)?
+    /// When the last sample was decided in which no source spoke for a level; 0 before.
+    private let overAt = Atomic<Int64>(0)
     /// What the running thread waits on; `nil` while stopped.
     private let running = Lock<EventLoop?>(nil)
     /// Whether somebody takes the samples in place of the thread.
@@ -49,6 +53,8 @@ package final class PressureMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - guests: who else has descriptors watched while the monitor runs, and wakes it.
+    ///   - books: What the library brings into memory and gives back; noted with each sample.
+    ///   - resident: The process's own resident bytes, by which its part of a shortage is known; `nil` for all of it.
     ///   - sampled: Called after each step, on its thread, with no lock held.
     ///   - observe: Called for all that the classifier learns, in the order in which it does, on the thread that tells
     ///     it. It may block the monitor, and must not call it.
@@ -61,6 +67,8 @@ package final class PressureMonitor: Sendable {
         timings: PressureTimings = .init(),
         clock: any MonotonicClock = SystemClock(),
         guests: [any LoopGuest] = [],
+        books: MemoryBooks = MemoryBooks(),
+        resident: (@Sendable () -> Int)? = nil,
         sampled: @escaping @Sendable () -> Void = {},
         observe: (@Sendable (Observation) -> Void)? = nil,
         deliver: @escaping @Sendable (PressureDecision) -> Void
@@ -69,6 +77,8 @@ package final class PressureMonitor: Sendable {
         self.sources = sources
         self.guests = sources + guests
         self.clock = clock
+        self.books = books
+        self.resident = resident
         self.observe = observe
         self.deliver = deliver
         self.sampled = sampled
@@ -91,11 +101,30 @@ package final class PressureMonitor: Sendable {
     /// How far the nearest limit was from critical at the last sample; `nil` while the monitor does not run.
     package var admissionRoom: AdmissionRoom? { isRunning ? room.withLock { $0 } : nil }
 
-    /// The same after a sample that is taken now, on the calling thread; a decision is delivered there as well.
+    /// The same after a sample that is taken now: on the monitor's thread, which is waited for some milliseconds at most,
+    /// so that decisions are delivered by one thread and in order. Where the monitor is driven by hand, on this one.
     package func refreshedAdmissionRoom() -> AdmissionRoom? {
         guard isRunning else { return nil }
-        tick()
-        return admissionRoom
+        if isDriven.load(ordering: .relaxed) {
+            tick()
+            return admissionRoom
+        }
+        let start = clock.now()
+        wake()
+        return books.wait(atMost: Self.patience) { () -> AdmissionRoom? in
+            guard let room = admissionRoom, room.takenAt >= start else { return nil }
+            return room
+        } ?? admissionRoom
+    }
+
+    /// How long a reader waits for a sample: the thread is asleep, and woken, or at work on one.
+    private static let patience = Duration.milliseconds(10)
+
+    /// Whether a sample that was taken after an instant, and decided, speaks for no level any more. Asks for another one.
+    package func isOver(since instant: MonotonicInstant) -> Bool {
+        if overAt.load(ordering: .relaxed) > instant.nanoseconds { return true }
+        wake()
+        return false
     }
 
     private var isRunning: Bool { isDriven.load(ordering: .relaxed) || running.withLock { $0 != nil } }
@@ -179,22 +208,29 @@ package final class PressureMonitor: Sendable {
     /// - Returns: How long to wait before the next step at most.
     @discardableResult package func tick() -> Duration {
         let (decision, nextPoll) = readings.withLock { readings in
+            // What comes while the sources are read may be in the sample or not, and what goes likewise: so that it is never
+            // taken for more than there is, one is noted before and the other after.
+            let begun = clock.now()
+            let brought = books.reading.brought
             var first = 0
             for index in sources.indices {
                 sources[index].sample(at: clock.now(), into: &readings, from: first)
                 first += sources[index].width
             }
+            let reading = MemoryBooks.Reading(brought: brought, returned: books.reading.returned)
+            let own = resident?()
             let now = clock.now()
             return classifier.withLock { classifier in
-                let (decision, nextPoll) = classifier.step(readings, at: now)
-                let nearest = classifier.admissionRoom
-                room.withLock { $0 = nearest }
+                let (decision, nextPoll) = classifier.step(readings, at: now, resident: own)
+                room.withLock { $0 = classifier.admissionRoom?.noted(reading, after: begun, before: $0) }
+                if classifier.isOver { overAt.store(now.nanoseconds, ordering: .relaxed) }
                 if let observe {
                     observe(.sample(Sample(at: now, readings: readings, decision: decision, nextPoll: nextPoll)))
                 }
                 return (decision, nextPoll)
             }
         }
+        books.wake()
         if let decision { deliver(decision) }
         sampled()
         return nextPoll

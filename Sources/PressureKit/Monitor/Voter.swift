@@ -55,18 +55,31 @@ struct Voter: Sendable {
         }
     }
 
-    /// The bytes wanted at `level` by the last reading; `nil` when it does not say.
-    func goal(at level: PressureLevel) -> ByteCount? {
+    /// The bytes wanted at `level` of a process with so many resident bytes, by the last reading; `nil` when it does not
+    /// say.
+    func goal(at level: PressureLevel, resident: Int? = nil) -> ByteCount? {
         switch reading?.measure {
         case .headroom(let headroom):
             // What is foreseen is not there yet: at least a quarter of what is left.
             max(
                 thresholds.bytes(of: headroom.limit).goal(available: headroom.available, at: level),
                 headroomJudge.isForeseen ? ByteCount(bytes: headroom.available.bytes / 4) : .zero
-            )
+            ).scaled(by: ownPart(resident: resident))
         case .demand(_, let bytes): bytes
         case .stall, .events, nil: nil
         }
+    }
+
+    /// The part of what is in use below the last reading's limit that is a process's with so many resident bytes: 1 where
+    /// nobody says, and where the limit is the process's own.
+    ///
+    /// Processes below one limit that each free their part free, together, what is needed once.
+    func ownPart(resident: Int?) -> Double {
+        guard let resident, let reading, let headroom = reading.headroom,
+            reading.origin == .cgroup || reading.origin == .memoryInfo
+        else { return 1 }
+        let used = headroom.limit.bytes - headroom.available.bytes
+        return used > resident ? Double(max(0, resident)) / Double(used) : 1
     }
 
     /// Takes the next reading, or none.
@@ -123,5 +136,12 @@ struct Voter: Sendable {
         self = Voter(thresholds: thresholds, timings: timings)
         reading = last
         isSilent = true
+    }
+}
+
+extension ByteCount {
+    /// A part of it, rounded up.
+    fileprivate func scaled(by part: Double) -> ByteCount {
+        part < 1 ? ByteCount(bytes: Int((Double(bytes) * part).rounded(.up))) : self
     }
 }

@@ -4,6 +4,8 @@ import Synchronization
 ///
 /// Kept so that the file makes room in its tables when a value is loaded, not when it is spilled.
 package final class FrameLedger: Sendable {
+    /// What the caches that are counted here bring into memory and give back.
+    package let books: MemoryBooks
     private let file: SegmentFile
     private let memory: SegmentFile?
     private let count = Atomic<Int>(0)
@@ -12,7 +14,8 @@ package final class FrameLedger: Sendable {
     private let cacheCount = Atomic<Int>(0)
 
     /// A ledger with nothing counted.
-    package init(file: SegmentFile, memory: SegmentFile? = nil) {
+    package init(file: SegmentFile, memory: SegmentFile? = nil, books: MemoryBooks = MemoryBooks()) {
+        self.books = books
         self.file = file
         self.memory = memory
     }

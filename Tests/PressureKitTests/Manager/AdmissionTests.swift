@@ -1,4 +1,5 @@
 import CLinuxShims
+import Glibc
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -10,101 +11,143 @@ import Testing
         MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
-    private func room(_ mebibytes: Int, at milliseconds: Int64 = 0) -> AdmissionRoom {
-        AdmissionRoom(bytes: mebibytes << 20, takenAt: at(milliseconds))
+    private func room(_ mebibytes: Int, at milliseconds: Int64 = 0, ownPart: Double = 1) -> AdmissionRoom {
+        AdmissionRoom(bytes: mebibytes << 20, takenAt: at(milliseconds), overdraft: 16 << 20, ownPart: ownPart)
     }
 
     @Test func whatFitsGoes() {
         var ledger = AdmissionLedger()
         ledger.begin(10 << 20)
-        #expect(ledger.verdict(on: 10 << 20, room: room(100), at: at(0)) == .go)
-        #expect(ledger.verdict(on: 10 << 20, room: nil, at: at(0)) == .go)
+        #expect(ledger.verdict(on: 10 << 20, room: room(100), books: .init(), at: at(0)) == .go)
+        #expect(ledger.verdict(on: 10 << 20, room: nil, books: .init(), at: at(0)) == .go)
     }
 
     @Test func whatWouldCrossIntoCriticalNeedsThatMuchFreed() {
         var ledger = AdmissionLedger()
         ledger.begin(130 << 20)
-        #expect(ledger.verdict(on: 130 << 20, room: room(100), at: at(0)) == .relieve(.mebibytes(30)))
+        #expect(ledger.verdict(on: 130 << 20, room: room(100), books: .init(), at: at(0)) == .reclaim(.mebibytes(30)))
     }
 
-    /// Behind the threshold the shortage goes as well, as far as it is not out of proportion.
-    @Test(arguments: [(-20, 25), (-64, 69), (-900, 69)])
-    func behindTheThresholdTheShortageIsAskedForToo(room: Int, wanted: Int) {
+    /// Behind the threshold the process's part of the shortage goes as well, as far as it is not out of proportion.
+    @Test(arguments: [(-20, 1, 25), (-64, 1, 69), (-900, 1, 69), (-20, 0.25, 10), (-900, 0.01, 14)])
+    func behindTheThresholdOnesPartOfTheShortageIsAskedForToo(room: Int, part: Double, wanted: Int) {
         var ledger = AdmissionLedger()
         ledger.begin(5 << 20)
-        #expect(ledger.verdict(on: 5 << 20, room: self.room(room), at: at(0)) == .relieve(.mebibytes(wanted)))
+        let verdict = ledger.verdict(on: 5 << 20, room: self.room(room, ownPart: part), books: .init(), at: at(0))
+        #expect(verdict == .reclaim(.mebibytes(wanted)))
     }
 
-    @Test func whatIsUnderWayAndWhatArrivedSinceTheSampleCount() {
+    @Test func whatIsUnderWayAndWhatTheBooksSayCount() {
         var ledger = AdmissionLedger()
         ledger.begin(40 << 20)
         ledger.begin(40 << 20)
-        ledger.end(40 << 20, at: at(5))
+        ledger.end(40 << 20)
         ledger.begin(40 << 20)
-        #expect(ledger.margin(in: room(100)) == -20 << 20)
-        #expect(ledger.margin(in: room(100, at: 6)) == 20 << 20, "the sample shows the one that has arrived")
+        let books = MemoryBooks.Reading(brought: 40 << 20, returned: 0)
+        #expect(ledger.margin(in: room(100), books) == -20 << 20)
+        #expect(ledger.margin(in: room(100), .init(brought: 40 << 20, returned: 30 << 20)) == 10 << 20)
+        var noted = room(100, at: 6)
+        noted.books = books
+        #expect(ledger.margin(in: noted, books) == 20 << 20, "the sample shows the one that has arrived")
+    }
+
+    /// The number of values that ever came is no matter: what the sample shows is not counted again.
+    @Test(arguments: [7, 8, 9, 1_000, 100_000])
+    func manySmallArrivalsBeforeTheSampleTakeNothingOff(count: Int) {
+        let ledger = AdmissionLedger()
+        let books = MemoryBooks()
+        for _ in 0..<count { books.note(1 << 20) }
+        var room = room(100, at: 3)
+        room.books = books.reading
+        #expect(ledger.margin(in: room, books.reading) == 100 << 20)
+        for _ in 0..<10 { books.note(1 << 20) }
+        #expect(ledger.margin(in: room, books.reading) == 90 << 20)
+        for _ in 0..<4 { books.note(-1 << 20) }
+        #expect(ledger.margin(in: room, books.reading) == 94 << 20)
     }
 
     @Test func anOldSampleDoesNotDecideAboutALargeLoad() {
         var ledger = AdmissionLedger()
         ledger.begin(40 << 20)
-        #expect(ledger.verdict(on: 40 << 20, room: room(100), at: at(100)) == .look)
-        #expect(ledger.verdict(on: 40 << 20, room: room(1000), at: at(100)) == .go)
-        #expect(ledger.verdict(on: 40 << 20, room: room(10), at: at(100)) == .look)
+        #expect(ledger.verdict(on: 40 << 20, room: room(100), books: .init(), at: at(100)) == .look)
+        #expect(ledger.verdict(on: 40 << 20, room: room(1000), books: .init(), at: at(100)) == .go)
+        #expect(ledger.verdict(on: 40 << 20, room: room(10), books: .init(), at: at(100)) == .look)
     }
 
-    /// Or readers that come while the sample is young would have the same shortage freed again and again.
-    @Test func aSampleFromBeforeAReliefDoesNotDecideAboutShortages() {
+    /// Whoever had it freed: the monitor, another reader, the app. Or one shortage would be relieved twice.
+    @Test func whatAnybodyHadFreedSinceTheSampleIsThere() {
         var ledger = AdmissionLedger()
         ledger.begin(5 << 20)
-        #expect(ledger.verdict(on: 5 << 20, room: room(-20), at: at(1)) == .relieve(.mebibytes(25)))
-        ledger.noteRelief(at: at(4))
-        #expect(ledger.verdict(on: 5 << 20, room: room(-20), at: at(5)) == .look)
-        #expect(ledger.verdict(on: 5 << 20, room: room(5, at: 5), at: at(5)) == .go)
-        #expect(ledger.verdict(on: 5 << 20, room: room(-1, at: 5), at: at(5)) == .relieve(.mebibytes(6)))
-        #expect(ledger.verdict(on: 5 << 20, room: room(1000), at: at(5)) == .go, "there is plenty either way")
+        #expect(ledger.verdict(on: 5 << 20, room: room(-20), books: .init(), at: at(1)) == .reclaim(.mebibytes(25)))
+        let freed = MemoryBooks.Reading(brought: 0, returned: 25 << 20)
+        #expect(ledger.verdict(on: 5 << 20, room: room(-20), books: freed, at: at(5)) == .go)
     }
 
+    /// As few as the limit is small.
     @Test func aFewSmallValuesAreNotWorthARelief() {
         var ledger = AdmissionLedger()
         ledger.begin(4096)
-        let room = AdmissionRoom(bytes: -1, takenAt: at(0))
-        #expect(ledger.verdict(on: 4096, room: room, at: at(0)) == .go)
+        var room = AdmissionRoom(bytes: -1, takenAt: at(0), overdraft: 1 << 20)
+        #expect(ledger.verdict(on: 4096, room: room, books: .init(), at: at(0)) == .go)
+        room.overdraft = 8192
+        #expect(ledger.verdict(on: 4096, room: room, books: .init(), at: at(0)) == .reclaim(.bytes(4097)))
     }
 
     /// Many small ones are.
     @Test func smallValuesAddUp() {
-        var ledger = AdmissionLedger()
+        let ledger = AdmissionLedger()
+        let books = MemoryBooks()
         var verdicts: [AdmissionLedger.Verdict] = []
         for _ in 0..<600 {
-            ledger.begin(4096)
-            verdicts.append(ledger.verdict(on: 4096, room: room(0), at: at(0)))
-            ledger.end(4096, at: at(1))
+            books.note(4096)
+            verdicts.append(ledger.verdict(on: 4096, room: room(0), books: books.reading, at: at(0)))
         }
         #expect(verdicts.first == .go)
-        #expect(verdicts.last == .relieve(.bytes(600 * 4096)))
+        #expect(verdicts.last == .reclaim(.bytes(600 * 4096)))
+    }
+
+    @Test func whatWaitsIsAskedForButDoesNotKeepOthersWaiting() {
+        var ledger = AdmissionLedger()
+        for _ in 0..<3 {
+            ledger.begin(10 << 20)
+            ledger.beginWaiting(10 << 20)
+        }
+        #expect(ledger.margin(in: room(0), .init()) == -30 << 20)
+        #expect(!ledger.fits(10 << 20, in: room(9), .init()))
+        #expect(ledger.fits(10 << 20, in: room(10), .init()))
+        ledger.endWaiting(10 << 20)
+        #expect(!ledger.fits(10 << 20, in: room(10), .init()), "the first takes its place")
+        #expect(ledger.mayOverdraw(10 << 20, in: room(10), .init()))
+        ledger.endWaiting(10 << 20)
+        #expect(!ledger.mayOverdraw(10 << 20, in: room(10), .init()), "the overdraft is bytes, not loads")
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
     func nothingIsLostOrCountedTwice(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var ledger = AdmissionLedger()
-        var open: [Int] = []
-        var ended: [(at: Int64, bytes: Int)] = []
+        let books = MemoryBooks()
+        var (open, resident): ([Int], [Int]) = ([], [])
+        var room = AdmissionRoom(bytes: 1 << 30, takenAt: at(0))
+        var residentAtSample = 0
         for step in 0..<500 as Range<Int64> {
-            if Bool.random(using: &random) || open.isEmpty {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0:
                 open.append(Int.random(in: 1...1000, using: &random))
                 ledger.begin(open.last!)
-            } else {
+            case 1 where !open.isEmpty:
                 let bytes = open.remove(at: Int.random(in: 0..<open.count, using: &random))
-                ledger.end(bytes, at: at(step))
-                ended.append((step, bytes))
+                ledger.end(bytes)
+                books.note(bytes)
+                resident.append(bytes)
+            case 2 where !resident.isEmpty:
+                books.note(-resident.remove(at: Int.random(in: 0..<resident.count, using: &random)))
+            default:
+                room = AdmissionRoom(bytes: 1 << 30, takenAt: at(step), books: books.reading)
+                residentAtSample = resident.reduce(0, +)
             }
-            // The ledger keeps the newest few apart, and is exact about them.
-            let since = ended.suffix(4).first?.at ?? step
-            let arrived = ended.filter { $0.at > since }.reduce(0) { $0 + $1.bytes }
-            let margin = ledger.margin(in: AdmissionRoom(bytes: 1 << 30, takenAt: at(since)))
-            #expect(margin == (1 << 30) - open.reduce(0, +) - arrived, "seed \(seed), step \(step)")
+            let margin = (1 << 30) - open.reduce(0, +) - (resident.reduce(0, +) - residentAtSample)
+            #expect(ledger.margin(in: room, books.reading) == margin, "seed \(seed), step \(step)")
         }
     }
 }
@@ -123,9 +166,17 @@ import Testing
         let answer: @Sendable (ByteCount) -> ByteCount?
 
         /// `answer` says what a relief brings; `nil` for one that never ends.
-        init(room: ByteCount?, answer: @escaping @Sendable (ByteCount) -> ByteCount?) {
+        init(room: ByteCount?, overdraft: ByteCount = .zero, answer: @escaping @Sendable (ByteCount) -> ByteCount?) {
             state = Lock(
-                State(room: room.map { AdmissionRoom(bytes: $0.bytes, takenAt: MonotonicInstant(nanoseconds: 0)) })
+                State(
+                    room: room.map {
+                        AdmissionRoom(
+                            bytes: $0.bytes,
+                            takenAt: MonotonicInstant(nanoseconds: 0),
+                            overdraft: overdraft.bytes
+                        )
+                    }
+                )
             )
             self.answer = answer
         }
@@ -144,7 +195,7 @@ import Testing
                             return state.room
                         }
                     },
-                    relieve: { bytes, done in
+                    reclaim: { bytes, done in
                         self.state.withLock { $0.wanted.append(bytes) }
                         if let returned = self.answer(bytes) { done(returned) }
                     }
@@ -191,28 +242,78 @@ import Testing
         #expect(admission.counts.admitted == 1)
     }
 
-    /// A relief that never ends: the reader goes on after its patience, and the next ones do not wait for another.
-    @Test func waitingIsBoundedAndNotRepeated() {
+    /// A relief that never ends, and from which nothing comes: each reader goes on after its own patience.
+    @Test func waitingIsBoundedWhereNothingComesFree() {
         let bank = Bank(room: .zero) { _ in nil }
         let admission = bank.admission(patience: .milliseconds(10))
         let first = admission.admit(5 << 20)
         let second = admission.admit(5 << 20)
-        #expect(bank.wanted == [.mebibytes(5)])
+        #expect(bank.wanted == [.mebibytes(5), .mebibytes(10)], "each waits, and asks for what is missing with it")
         #expect(admission.counts.overdrawn == 2)
         admission.end(first)
         admission.end(second)
-        bank.clock.advance(by: .seconds(1))
+    }
+
+    @Test func aFruitlessReliefIsNotAskedForAgainAtOnce() {
+        let bank = Bank(room: .zero) { _ in .zero }
+        let admission = bank.admission(patience: .milliseconds(1))
+        for _ in 0..<10 { admission.end(admission.admit(5 << 20)) }
+        #expect(bank.wanted.count == 1)
+        #expect(admission.counts.overdrawn == 10)
+        bank.clock.advance(by: Admission.pause)
         bank.state.withLock { $0.room?.takenAt = bank.clock.now() }
         admission.end(admission.admit(5 << 20))
         #expect(bank.wanted.count == 2, "after a while it is tried again")
     }
 
-    @Test func aFruitlessReliefIsNotAskedForAgainAtOnce() {
-        let bank = Bank(room: .zero) { _ in .zero }
-        let admission = bank.admission()
-        for _ in 0..<10 { admission.end(admission.admit(5 << 20)) }
-        #expect(bank.wanted.count == 1)
-        #expect(admission.counts.overdrawn == 10)
+    /// A slow relief, of which no end is in sight: the readers' patience is over long before, and those for whom the
+    /// overdraft has room go; the others wait for bytes, and go as these come.
+    @Test func whatGoesWithoutRoomIsBoundedInBytes() throws {
+        let bank = Bank(room: .zero, overdraft: .mebibytes(8)) { _ in nil }
+        let admission = bank.admission(patience: .milliseconds(5))
+        let entered = ConditionLock(0)
+        for number in 0..<6 {
+            try WorkerThread.spawn("reader-\(number)") {
+                let pass = admission.admit(4 << 20)
+                // In memory from now on.
+                admission.books.note(4 << 20)
+                admission.end(pass)
+                entered.withLock { $0 += 1 }
+            }
+        }
+        // Something comes free all the time, so that nobody takes the disk for stuck.
+        func trickle(until count: Int) {
+            while entered.wait(atMost: .milliseconds(1), { $0 >= count ? () : nil }) == nil { admission.books.note(-1) }
+        }
+        trickle(until: 2)
+        for _ in 0..<40 {
+            admission.books.note(-1)
+            _ = entered.wait(atMost: .milliseconds(1)) { $0 > 2 ? () : nil }
+        }
+        #expect(entered.withLock { $0 } == 2, "eight mebibytes, and not all that have waited long enough")
+        for number in 3...6 {
+            admission.books.note(-4 << 20)
+            trickle(until: number)
+        }
+        let books = admission.books.reading
+        #expect(books.growth(since: .init()) <= 8 << 20)
+    }
+
+    /// The relief is still at it, but what this reader needs has come free.
+    @Test func aReaderGoesOnWhenItsOwnBytesAreFree() throws {
+        let bank = Bank(room: .zero) { _ in nil }
+        let admission = bank.admission(patience: .seconds(3600))
+        let entered = ConditionLock(false)
+        try WorkerThread.spawn("reader") {
+            admission.end(admission.admit(4 << 20))
+            entered.withLock { $0 = true }
+        }
+        while bank.wanted.isEmpty { sched_yield() }
+        admission.books.note(-2 << 20)
+        #expect(!entered.withLock { $0 })
+        admission.books.note(-2 << 20)
+        entered.wait { $0 ? () : nil }
+        #expect(admission.counts.relieved == 1)
     }
 
     /// The thread that would have to free the memory never waits for itself to do so.
@@ -234,21 +335,17 @@ import Testing
     @Test func oneShortageIsFreedOnce() {
         let clock = ManualClock()
         let left = Lock(AdmissionRoom(bytes: 0, takenAt: clock.now()))
-        let real = Lock(0)
         let wanted = Lock<[ByteCount]>([])
-        let admission = Admission(clock: clock)
+        let books = MemoryBooks()
+        let admission = Admission(clock: clock, books: books)
         admission.connect(
             Admission.Supply(
                 room: { left.withLock { $0 } },
-                refresh: {
-                    let room = AdmissionRoom(bytes: real.withLock { $0 }, takenAt: clock.now())
-                    left.withLock { $0 = room }
-                    return room
-                },
-                relieve: { bytes, done in
+                refresh: { left.withLock { $0 } },
+                reclaim: { bytes, done in
                     wanted.withLock { $0.append(bytes) }
                     // More than was asked for: values are as large as they are.
-                    real.withLock { $0 += 100 << 20 }
+                    books.note(-100 << 20)
                     clock.advance(by: .milliseconds(3))
                     done(.mebibytes(100))
                 }
@@ -300,8 +397,10 @@ import Testing
         let admission = bank.admission()
         let ended = ConditionLock(false)
         try WorkerThread.spawn("setter") {
+            admission.books.note(8 << 20)
             admission.arrived(8 << 20)
-            admission.arrived(16 << 20)
+            admission.books.note(8 << 20)
+            admission.arrived(8 << 20)
             ended.withLock { $0 = true }
         }
         ended.wait { $0 ? () : nil }
@@ -311,8 +410,10 @@ import Testing
         let stuck = Bank(room: .zero) { _ in nil }
         let other = stuck.admission(patience: .seconds(3600))
         await Task {
-            other.arrived(8 << 20)
-            other.arrived(8 << 20)
+            for _ in 0..<2 {
+                other.books.note(8 << 20)
+                other.arrived(8 << 20)
+            }
         }.value
         #expect(stuck.wanted == [.mebibytes(8)], "asked for once, and not waited for")
     }

@@ -49,3 +49,17 @@ import Testing
         }
     }
 }
+
+extension FreedLedgerTests {
+    /// However often something was freed, what every sample shows is off no later goal.
+    @Test func whatASampleShowsIsForgotten() {
+        var ledger = FreedLedger()
+        for time in 1...1_000 { ledger.note(.mebibytes(1), at: at(time)) }
+        #expect(ledger.freed(since: at(992)) > .mebibytes(900), "the sum of all, under the time of the eighth but last")
+        ledger.forget(until: at(1_000))
+        for time in 1_001...1_003 { ledger.note(.mebibytes(1), at: at(time)) }
+        #expect(ledger.freed(since: at(1_000)) == .mebibytes(3))
+        ledger.forget(until: at(1_002))
+        #expect(ledger.freed(since: at(1_000)) == .mebibytes(1))
+    }
+}

@@ -1,7 +1,8 @@
 import CAllocationCounter
-import PressureKit
 import PressureKitTesting
 import Testing
+
+@testable import PressureKit
 
 @Suite(.timeLimit(.minutes(15))) struct PressureMonitorTests {
     /// What a monitor delivered.
@@ -87,6 +88,61 @@ import Testing
         clock.advance(by: .seconds(10))
         monitor.tick()
         #expect(record.all.map(\.relief?.bytes) == [.mebibytes(100), .mebibytes(25)])
+    }
+
+    /// Or the goals that readers' reliefs are taken off would vanish for good.
+    @Test func manySmallReliefsTakeNothingOffLaterGoals() throws {
+        let clock = ManualClock()
+        let source = SimulatedSource()
+        let record = try Record()
+        let monitor = try PressureMonitor(sources: [source], clock: clock) { record.note($0) }
+        source.set(available: .mebibytes(500), of: .mebibytes(1000))
+        for _ in 0..<1_000 {
+            clock.advance(by: .milliseconds(1))
+            monitor.noteFreed(.mebibytes(1))
+            monitor.tick()
+        }
+        source.set(available: .mebibytes(150), of: .mebibytes(1000))
+        for _ in 0..<100 {
+            clock.advance(by: .milliseconds(10))
+            monitor.tick()
+        }
+        #expect(record.all.first { $0.relief != nil }?.relief?.bytes == .mebibytes(100))
+    }
+
+    /// A reader that needs a sample has the monitor's thread take it: decisions come from one thread, in order.
+    @Test func aReadersSampleIsTakenOnTheMonitorsThread() throws {
+        let threads = Lock<Set<UInt32>>([])
+        let source = SimulatedSource()
+        source.set(available: .mebibytes(500), of: .mebibytes(1000))
+        let monitor = try PressureMonitor(
+            sources: [source],
+            sampled: { threads.withLock { _ = $0.insert(UInt32.currentThread) } }
+        ) { _ in }
+        #expect(monitor.refreshedAdmissionRoom() == nil, "nobody watches")
+        try monitor.start()
+        for _ in 0..<20 { _ = monitor.refreshedAdmissionRoom() }
+        while monitor.admissionRoom == nil { _ = monitor.refreshedAdmissionRoom() }
+        monitor.stop()
+        #expect(threads.withLock { $0.count } == 1)
+        #expect(!threads.withLock { $0.contains(.currentThread) })
+    }
+
+    /// What a reader's room leaves out, the books tell.
+    @Test func theBooksAreNotedWithEachSample() throws {
+        let (clock, source, books) = (ManualClock(), SimulatedSource(), MemoryBooks())
+        source.set(available: .mebibytes(500), of: .mebibytes(1000))
+        let monitor = try PressureMonitor(sources: [source], clock: clock, books: books) { _ in }
+        books.note(1000)
+        _ = monitor.drive()
+        books.note(70)
+        books.note(-30)
+        let room = try #require(monitor.admissionRoom)
+        #expect(room.books == MemoryBooks.Reading(brought: 1000, returned: 0))
+        #expect(room.bytes - room.left(books.reading) == 40)
+        clock.advance(by: .seconds(1))
+        _ = monitor.drive()
+        #expect(monitor.admissionRoom.map { $0.bytes - $0.left(books.reading) } == 0)
     }
 
     /// P10.

@@ -1,0 +1,70 @@
+import Synchronization
+
+/// How many bytes of values the caches of a manager have brought into memory and given back since it began: two counters
+/// that only grow.
+///
+/// Their readings are noted with each sample, so what has changed since is a difference: exact however often and however
+/// long ago values came and went, with nothing to forget. Noting takes no lock, except to wake those who wait.
+package final class MemoryBooks: Sendable {
+    /// Both counters at one moment, in bytes.
+    package struct Reading: Hashable, Sendable {
+        /// Brought into memory.
+        package var brought = 0
+        /// Given back.
+        package var returned = 0
+
+        /// Creates a reading.
+        package init(brought: Int = 0, returned: Int = 0) {
+            self.brought = brought
+            self.returned = returned
+        }
+
+        /// What memory has become fuller by since an earlier reading; negative when more was given back.
+        package func growth(since earlier: Reading) -> Int {
+            (brought - earlier.brought) - (returned - earlier.returned)
+        }
+    }
+
+    private let brought = Atomic<Int>(0)
+    private let returned = Atomic<Int>(0)
+    private let sleepers = Atomic<Int>(0)
+    private let bell = ConditionLock(())
+
+    /// Creates books with nothing in them.
+    package init() {}
+
+    /// Both counters now.
+    package var reading: Reading {
+        Reading(
+            brought: brought.load(ordering: .sequentiallyConsistent),
+            returned: returned.load(ordering: .sequentiallyConsistent)
+        )
+    }
+
+    /// So many bytes have come into memory, or with a negative number left it. Allocates nothing; may be called with
+    /// any lock held that no condition of ``wait(atMost:until:)`` takes.
+    package func note(_ bytes: Int) {
+        if bytes >= 0 {
+            brought.wrappingAdd(bytes, ordering: .relaxed)
+        } else {
+            returned.wrappingAdd(-bytes, ordering: .sequentiallyConsistent)
+            wake()
+        }
+    }
+
+    /// Has those who wait look again. Next to free when nobody does.
+    package func wake() {
+        // The sleeper counts itself before it looks, and whoever wakes it has changed things before: one of the two sees
+        // the other, since both are sequentially consistent.
+        guard sleepers.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        bell.withLock { _ in }
+    }
+
+    /// Sleeps until `condition` has a value, looking whenever bytes were given back or ``wake()`` was called; `nil` after
+    /// `limit` of real time. Blocks.
+    package func wait<Result>(atMost limit: Duration, until condition: () -> Result?) -> Result? {
+        sleepers.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer { sleepers.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+        return bell.wait(atMost: limit) { _ in condition() }
+    }
+}
