@@ -45,6 +45,16 @@ struct SurviveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
     var spillDirectory: String?
 
+    @Flag(help: "Let what is spilled stay in the page cache, as it does on a machine without a limit.")
+    var pageCache = false
+
+    /// For the tests on real disks: this file exists while the spill directory is to be gone.
+    @Option(help: .private)
+    var outage: String?
+
+    @Flag(help: .private)
+    var outageForEver = false
+
     @Flag(help: "Only the process without PressureKit.")
     var without = false
 
@@ -78,7 +88,15 @@ struct SurviveCommand: AsyncParsableCommand {
     }
 
     private var plan: SurvivalPlan {
-        SurvivalPlan(limit: limit, times: times, rate: rate, valueSize: valueSize, spillDirectory: spillDirectory)
+        SurvivalPlan(
+            limit: limit,
+            times: times,
+            rate: rate,
+            valueSize: valueSize,
+            spillDirectory: spillDirectory,
+            usesPageCache: pageCache,
+            outage: outage.map { SurvivalOutage(file: $0, isForEver: outageForEver) }
+        )
     }
 
     func run() async throws {

@@ -41,7 +41,7 @@ struct Survival: Sendable {
         /// Whether it did all it was to do, with nothing lost.
         func hasSurvived(_ plan: SurvivalPlan) -> Bool {
             guard status == 0, let news, news.isFinal else { return false }
-            return news.tally.lost == 0 && news.tally.verifiedAtEnd == plan.count
+            return news.tally.lost == 0 && news.tally.verifiedAtEnd + news.tally.refusedAtEnd == plan.count
         }
     }
 
@@ -101,6 +101,11 @@ struct Survival: Sendable {
         ]
         if trace { arguments.append("--trace") }
         if let directory = plan.spillDirectory { arguments += ["--spill-directory", directory] }
+        if plan.usesPageCache { arguments.append("--page-cache") }
+        if let outage = plan.outage {
+            arguments += ["--outage", outage.file]
+            if outage.isForEver { arguments.append("--outage-for-ever") }
+        }
         return arguments
     }
 

@@ -24,6 +24,8 @@ struct SurvivalLibraryPart: Hashable, Sendable, Codable {
     var storedBytes = 0
     /// The cause of the first relief.
     var firstCause: String?
+    /// How many failures to spill it reported.
+    var spillFailures = 0
     /// What failed on the way, the first few.
     var failures: [String] = []
 }
@@ -50,7 +52,7 @@ struct SurvivalChild: Sendable {
     private func runWithLibrary(_ group: MemoryGroup) async throws {
         var configuration = PressureConfiguration()
         configuration.spillDirectory = plan.spillDirectory
-        configuration.bypassesPageCache = true
+        configuration.bypassesPageCache = !plan.usesPageCache
         configuration.sources = [.automatic]
         let manager = try PressureManager(configuration: configuration)
         let controller = PressureController("survival")
@@ -126,10 +128,16 @@ extension SurvivalLibraryPart {
             reliefs += 1
             longestReliefSeconds = max(longestReliefSeconds, report.duration.seconds)
             firstCause = firstCause ?? "\(report.cause)"
-            for failure in report.failures where failures.count < 5 { failures.append("\(failure)") }
-        case .failure(let error): if failures.count < 5 { failures.append("\(error)") }
+            for failure in report.failures { note(failure) }
+        case .failure(let error): note(error)
         default: break
         }
+    }
+
+    private mutating func note(_ failure: PressureError) {
+        if failure.code == .spillFailed || failure.code == .diskFull { spillFailures += 1 }
+        let text = "\(failure)"
+        if failures.count < 5, !failures.contains(text) { failures.append(text) }
     }
 
     mutating func note(_ snapshot: PressureSnapshot) {

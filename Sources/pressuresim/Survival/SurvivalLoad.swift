@@ -14,6 +14,11 @@ final class SurvivalLoad: Sendable {
         var verifiedAtEnd = 0
         /// Reads that gave the wrong bytes or none.
         var lost = 0
+        /// Reads of values that only a disk held which was gone, and which were told so by an error that names the
+        /// cache. They are not lost reads.
+        var refused = 0
+        /// Values of which that was so at the end.
+        var refusedAtEnd = 0
         /// What was wrong, as far as it differs, with the first few.
         var losses: [String] = []
     }
@@ -24,8 +29,10 @@ final class SurvivalLoad: Sendable {
     private let loaded = Atomic<Int>(0)
     private let isLoading = Atomic<Bool>(true)
     private let state = Lock(Tally())
+    private let disk: SurvivalDisk?
 
     init(plan: SurvivalPlan, store: any SurvivalStore, values: SurvivalValues) {
+        disk = plan.outage.map { SurvivalDisk($0, count: plan.count) }
         self.plan = plan
         self.store = store
         self.values = values
@@ -61,6 +68,7 @@ final class SurvivalLoad: Sendable {
             loaded.store(key + 1, ordering: .releasing)
             state.withLock { $0.loaded = key + 1 }
             tell(key + 1)
+            try disk?.loaded(key + 1)
             // Time lost is not made up for: the rate is never more than was asked for.
             let due = Duration.seconds(Double((key + 1) * plan.valueSize.bytes) / plan.rate)
             let early = due - (clock.now() - start)
@@ -76,26 +84,32 @@ final class SurvivalLoad: Sendable {
                 Pause.sleep(.milliseconds(1))
                 continue
             }
-            check(Int(random.next() % UInt64(count)), \.verified)
+            check(Int(random.next() % UInt64(count)), \.verified, \.refused)
         }
     }
 
     /// In another order than they were loaded in: what was loaded last is in memory, and would hide the rest.
     private func readAll() {
         var random = SplitMix64(seed: 0xA11)
-        for key in (0..<tally.loaded).shuffled(using: &random) { check(key, \.verifiedAtEnd) }
+        for key in (0..<tally.loaded).shuffled(using: &random) {
+            check(key, \.verifiedAtEnd, \.refusedAtEnd)
+        }
     }
 
-    private func check(_ key: Int, _ counter: WritableKeyPath<Tally, Int>) {
+    private func check(_ key: Int, _ good: WritableKeyPath<Tally, Int>, _ refused: WritableKeyPath<Tally, Int>) {
+        let turns = disk?.turns
         var complaint: String?
         do {
             let isRight = try store.read(key) { values.knows($0, as: key) }
             if !isRight { complaint = "value \(key) has come back changed" }
         } catch {
+            if let disk, disk.excuses(error, key, since: turns) {
+                return state.withLock { $0[keyPath: refused] += 1 }
+            }
             complaint = "value \(key): \(error)"
         }
         state.withLock { tally in
-            guard let complaint else { return tally[keyPath: counter] += 1 }
+            guard let complaint else { return tally[keyPath: good] += 1 }
             tally.lost += 1
             if tally.losses.count < 5, !tally.losses.contains(complaint) { tally.losses.append(complaint) }
         }

@@ -12,6 +12,10 @@ struct SurvivalPlan: Hashable, Sendable {
     var valueSize = ByteCount.mebibytes(1)
     /// Where to spill; `nil` for the library's choice.
     var spillDirectory: String?
+    /// Whether what is spilled may stay in the page cache, as on a machine without a limit.
+    var usesPageCache = false
+    /// When the spill directory goes away; `nil` if it stays.
+    var outage: SurvivalOutage?
 
     /// How many values make up the working set.
     var count: Int { max(Int(times * Double(limit.bytes)) / valueSize.bytes, 1) }
@@ -21,6 +25,14 @@ struct SurvivalPlan: Hashable, Sendable {
 
     /// The content of the values: half of it compresses away.
     var content: SyntheticContent { SyntheticContent(compressibility: 0.5, seed: 0x5EED) }
+}
+
+/// A time during which the spill directory is gone. It is told by a file, for which the disk's server looks.
+struct SurvivalOutage: Hashable, Sendable {
+    /// The file that exists as long as it lasts.
+    var file: String
+    /// Whether it outlasts the process.
+    var isForEver = false
 }
 
 /// How the values are kept.

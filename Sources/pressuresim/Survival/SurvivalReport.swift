@@ -59,6 +59,14 @@ struct SurvivalReport {
         }
         if let tally = outcome.news?.tally {
             lines.append("\(Quantities.count(tally.verified, "random read")) verified while loading")
+            if tally.refused + tally.refusedAtEnd > 0 {
+                lines.append(
+                    """
+                    the disk was gone: \(Quantities.count(tally.refused, "random read")) and, at the end, \
+                    \(Quantities.count(tally.refusedAtEnd, "value")) refused by name
+                    """
+                )
+            }
             lines += tally.losses.map(style.bad)
         }
         guard let part = outcome.news?.library else { return lines }
@@ -70,6 +78,9 @@ struct SurvivalReport {
             """
         )
         if let cause = part.firstCause { lines.append("first: \(cause)") }
+        if part.spillFailures > 0 {
+            lines.append("\(Quantities.count(part.spillFailures, "spill")) failed, as reported")
+        }
         return lines + part.failures.map(style.bad)
     }
 }

@@ -35,16 +35,19 @@ final class KitStore: SurvivalStore {
         tiles = controller.keyedCache("tiles", loader: make)
     }
 
+    /// Whether the library can make a value again.
+    static func hasLoader(_ key: Int) -> Bool { !key.isMultiple(of: 2) }
+
     func load(_ key: Int, make: (Int) -> PageBuffer) throws {
-        if key.isMultiple(of: 2) {
-            documents.set(make(key), for: key)
-        } else {
+        if Self.hasLoader(key) {
             try tiles.loadIfNeeded(for: key)
+        } else {
+            documents.set(make(key), for: key)
         }
     }
 
     func read(_ key: Int, _ body: (PageBuffer) -> Bool) throws -> Bool {
-        try (key.isMultiple(of: 2) ? documents : tiles).withValue(for: key, body)
+        try (Self.hasLoader(key) ? tiles : documents).withValue(for: key, body)
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PressureKit
 import Testing
 
@@ -69,6 +70,101 @@ import Testing
     }
 }
 
+/// A disk that goes away below the demonstration, without the disk.
+@Suite struct SurvivalOutageTests {
+    /// A store whose values without a loader cannot be read while the file exists, but for those that are in memory.
+    private final class GoneStore: SurvivalStore {
+        private let store = PlainStore()
+        private let file: String
+        private let inMemory: Range<Int>
+        private let error: PressureError
+        /// At which counts the file was there.
+        let gone = Lock<[Int]>([])
+
+        init(_ file: String, inMemory: Range<Int>, error: PressureError) {
+            self.file = file
+            self.inMemory = inMemory
+            self.error = error
+        }
+
+        private var isGone: Bool { FileManager.default.fileExists(atPath: file) }
+
+        func load(_ key: Int, make: (Int) -> PageBuffer) {
+            if isGone { gone.withLock { $0.append(key) } }
+            store.load(key, make: make)
+        }
+
+        func read(_ key: Int, _ body: (PageBuffer) -> Bool) throws -> Bool {
+            if isGone, !KitStore.hasLoader(key), !inMemory.contains(key) { throw error }
+            return try store.read(key, body)
+        }
+    }
+
+    private static let refusal = PressureError(code: .restoreFailed, message: "", path: "survival/documents[3]")
+
+    private static func run(
+        isForEver: Bool,
+        inMemory: Range<Int> = 24..<32,
+        error: PressureError = refusal
+    ) throws -> (tally: SurvivalLoad.Tally, gone: [Int], hasSurvived: Bool) {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("outage-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        var plan = SurvivalPlan(limit: .mebibytes(1), times: 2, rate: 1e9, valueSize: .kibibytes(64))
+        plan.outage = SurvivalOutage(file: file, isForEver: isForEver)
+        let store = GoneStore(file, inMemory: inMemory, error: error)
+        let load = SurvivalLoad(plan: plan, store: store, values: SurvivalValues(plan: plan))
+        try load.run { _ in }
+        #expect(FileManager.default.fileExists(atPath: file) == isForEver)
+        let news = SurvivalNews(seconds: 1, tally: load.tally, isFinal: true)
+        let outcome = Survival.Outcome(
+            mode: .with,
+            news: news,
+            complaint: "",
+            status: 0,
+            seconds: 1,
+            fullest: SurvivalWitness.Sight()
+        )
+        return (load.tally, store.gone.withLock { $0 }, outcome.hasSurvived(plan))
+    }
+
+    @Test func aDiskThatComesBackIsGoneForAnEighthAndEveryValueMustBeRightAtTheEnd() throws {
+        let run = try Self.run(isForEver: false)
+        #expect(run.gone == Array(24..<28))
+        #expect(run.tally.verifiedAtEnd == 32)
+        #expect(run.tally.refusedAtEnd == 0)
+        #expect(run.tally.lost == 0)
+        #expect(run.hasSurvived)
+    }
+
+    @Test func aDiskThatStaysAwayExcusesWhatOnlyItHeld() throws {
+        let run = try Self.run(isForEver: true)
+        #expect(run.gone == Array(24..<32))
+        #expect(run.tally.refusedAtEnd == 12)
+        #expect(run.tally.verifiedAtEnd == 20)
+        #expect(run.tally.lost == 0)
+        #expect(run.hasSurvived)
+    }
+
+    @Test func whatWasSetAfterTheDiskHadGoneMayNotHaveLeftMemory() throws {
+        let run = try Self.run(isForEver: true, inMemory: 24..<30)
+        #expect(run.tally.lost >= 1)
+        #expect(!run.hasSurvived)
+    }
+
+    @Test(arguments: [
+        PressureError(code: .restoreFailed, message: ""),
+        PressureError(code: .damagedCopy, message: "", path: "survival/documents[3]"),
+        PressureError(code: .noValue, message: "", path: "survival/documents[3]"),
+        PressureError(code: .restoreFailed, message: "", path: "survival/tiles[3]"),
+    ])
+    func anyOtherErrorIsALoss(_ error: PressureError) throws {
+        let run = try Self.run(isForEver: true, error: error)
+        #expect(run.tally.refusedAtEnd == 0)
+        #expect(run.tally.lost >= 12)
+        #expect(!run.hasSurvived)
+    }
+}
+
 /// Both processes side by side, word for word.
 @Suite struct SurvivalReportTests {
     private static func outcome(_ mode: SurvivalMode, killed: Bool, lost: Int = 0) -> Survival.Outcome {
@@ -104,6 +200,24 @@ import Testing
         try Golden.expect(report.text + "\n", equals: "survive/expected.txt")
         let json = try CommandJSON.encode(SurvivalJSON(report))
         try Golden.expect(String(decoding: json, as: UTF8.self), equals: "survive/expected.json")
+    }
+
+    @Test func whatFailedToSpillIsCountedAndTheFirstFewAreTold() {
+        var part = SurvivalLibraryPart()
+        for index in 0..<7 {
+            part.note(.failure(PressureError(code: index < 3 ? .spillFailed : .diskFull, message: "no \(index)")))
+        }
+        part.note(.failure(PressureError(code: .spillFailed, message: "no 0")))
+        part.note(.failure(PressureError(code: .damagedCopy, message: "another matter")))
+        #expect(part.spillFailures == 8)
+        #expect(part.failures == (0..<5).map { "\($0 < 3 ? "spillFailed" : "diskFull"): no \($0)" })
+        var outcome = Self.outcome(.with, killed: false)
+        outcome.news?.library = part
+        outcome.news?.tally.refused = 1
+        outcome.news?.tally.refusedAtEnd = 12
+        let text = Self.report(outcome).text
+        #expect(text.contains("8 spills failed, as reported"))
+        #expect(text.contains("the disk was gone: 1 random read and, at the end, 12 values refused by name"))
     }
 
     @Test func anythingElseIsAFailure() {
