@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Faults that need root: disks that are really full, read-only or somebody else's, and fifty processes that are killed.
+# Faults that need root: disks that are really full, read-only, slow, gone, somebody else's, or that fail late, and fifty
+# processes that are killed.
 # Where nobody may mount a file system, says why and succeeds.
 #
 # With --long also what takes an hour: every error number at every call, five hundred seeds of the model, a thousand
@@ -101,5 +102,10 @@ ROOT
 
 step "real disks" run 300 RealDiskTests "${as_root[@]}" env PRESSUREKIT_REAL_FAULTS=1
 step "a slow disk" slow_disk
+# Built by now, unless the slow disk was skipped.
+[ -x .build/release/pressuresim ] || step "the tool" "$swift" build --configuration release --product pressuresim
+step "a disk that fails late" scripts/faults/late.sh
+step "slow disks below small limits" scripts/faults/throttled.sh
+step "a disk on the network that goes away" scripts/faults/gone.sh
 step "fifty kills" run 300 aProcessThatIsKilled env PRESSUREKIT_KILLS=50
 finish
