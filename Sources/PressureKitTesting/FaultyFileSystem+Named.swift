@@ -7,6 +7,11 @@ extension FaultyFileSystem {
         try base.makeDirectory(path)
     }
 
+    package func names(in directory: String) throws(Errno) -> [String] {
+        try fail(.inspect)
+        return try base.names(in: directory)
+    }
+
     package func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt {
         try fail(.open)
         return try base.openNamed(path, creates: creates)

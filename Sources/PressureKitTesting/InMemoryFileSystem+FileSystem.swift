@@ -24,6 +24,8 @@ extension InMemoryFileSystem: FileSystem {
 
     package func unlink(_ path: String) throws(Errno) {
         try state.withLock { state throws(Errno) in
+            // Who has the lock keeps it, and no other finds it.
+            state.locks[path] = nil
             if state.closed.removeValue(forKey: path) != nil { return }
             guard let found = state.files.first(where: { $0.value.name == path }) else {
                 throw .noSuchFileOrDirectory

@@ -19,6 +19,16 @@ extension InMemoryFileSystem {
         }
     }
 
+    package func names(in directory: String) throws(Errno) -> [String] {
+        try state.withLock { state throws(Errno) in
+            guard state.directories[directory]?.isDirectory == true else { throw .noSuchFileOrDirectory }
+            let paths = Set(state.files.values.compactMap(\.name)).union(state.closed.keys)
+            return paths.filter { Self.directory(of: $0) == directory }.map {
+                String($0.dropFirst(directory.count + 1))
+            }
+        }
+    }
+
     package func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt {
         try state.withLock { state throws(Errno) in
             guard state.directories[Self.directory(of: path)]?.isDirectory == true else {
@@ -64,6 +74,8 @@ extension InMemoryFileSystem {
             guard open != nil || closed != nil else { throw .noSuchFileOrDirectory }
             state.closed[newPath] = nil
             for (descriptor, file) in state.files where file.name == newPath { state.files[descriptor]?.name = nil }
+            // A lock is the file's, whatever that is called.
+            state.locks[newPath] = state.locks.removeValue(forKey: path)
             if let open { state.files[open]?.name = newPath }
             if var closed {
                 closed.name = newPath
@@ -102,6 +114,7 @@ extension InMemoryFileSystem {
     package func setContents(_ bytes: [UInt8]?, named path: String) {
         state.withLock { state in
             for (descriptor, file) in state.files where file.name == path { state.files[descriptor]?.name = nil }
+            state.locks[path] = nil
             guard let bytes else {
                 state.closed[path] = nil
                 return

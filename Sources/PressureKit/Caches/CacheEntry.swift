@@ -152,7 +152,10 @@ package class CacheEntry: @unchecked Sendable {
     func save(to writer: StateFrames) throws -> StateManifest.Cache? { nil }
 
     /// Puts what was saved in place of what there is; whether that was possible.
-    func adopt(_ saved: SavedCache) -> Bool { false }
+    ///
+    /// - Throws: ``PressureError`` with `stateMismatch` when values of another type or layout were saved, or
+    ///   `recursiveAccess`.
+    func adopt(_ saved: SavedCache) throws(PressureError) -> Bool { false }
 
     /// Every value there is, read where it is. Blocks.
     func witnesses() throws -> [WitnessedValue] { [] }

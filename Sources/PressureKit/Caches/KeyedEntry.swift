@@ -157,11 +157,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     // MARK: What the engine and the manager ask
 
     override func save(to writer: StateFrames) throws -> StateManifest.Cache? {
-        try savedValues(to: writer).map { StateManifest.Cache(name: name, type: typeName, values: $0) }
+        try savedValues(to: writer).map { StateManifest.Cache(name: name, type: typeName, layout: layout, values: $0) }
     }
 
-    override func adopt(_ saved: SavedCache) -> Bool {
-        saved.cache.type == typeName && adopt(saved.cache.values, in: saved.file)
+    override func adopt(_ saved: SavedCache) throws(PressureError) -> Bool {
+        try check(saved.cache)
+        return adopt(saved.cache.values, in: saved.file)
     }
 
     override func witnesses() throws -> [WitnessedValue] { try witnessesByKey() }

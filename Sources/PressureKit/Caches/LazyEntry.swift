@@ -99,12 +99,14 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     // MARK: What the engine and the manager ask
 
     override func save(to writer: StateFrames) throws -> StateManifest.Cache? {
-        try saved(to: writer).map { StateManifest.Cache(name: name, type: typeName, values: [$0]) }
+        try saved(to: writer).map { StateManifest.Cache(name: name, type: typeName, layout: layout, values: [$0]) }
     }
 
-    override func adopt(_ saved: SavedCache) -> Bool {
-        guard saved.cache.type == typeName, let value = saved.cache.values.first, value.key == nil else { return false }
-        return (try? adopt(value, in: saved.file)) != nil
+    override func adopt(_ saved: SavedCache) throws(PressureError) -> Bool {
+        try check(saved.cache)
+        guard let value = saved.cache.values.first, value.key == nil else { return false }
+        try adopt(value, in: saved.file)
+        return true
     }
 
     override func witnesses() throws -> [WitnessedValue] { try witnessesOfOne() }

@@ -32,9 +32,13 @@ extension Array: Spillable where Element: SpillableElement {
         unsafe withUnsafeBytes { unsafe body($0.bytes) }
     }
 
-    /// - Throws: what `fill` throws.
+    /// - Throws: what `fill` throws; ``PressureError`` with `damagedCopy` when the bytes are not whole elements.
     public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
-        let elements = spillByteCount / MemoryLayout<Element>.stride
+        let (elements, rest) = spillByteCount.quotientAndRemainder(dividingBy: MemoryLayout<Element>.stride)
+        // Room for whole elements only would be too little for the bytes.
+        guard elements >= 0, rest == 0 else {
+            throw PressureError.notWholeElements(byteCount: spillByteCount, stride: MemoryLayout<Element>.stride)
+        }
         // `fill` writes all the bytes or throws, and any bytes that were elements once are elements again.
         unsafe try self.init(unsafeUninitializedCapacity: elements) { storage, count in
             unsafe try fill(UnsafeMutableRawBufferPointer(storage))

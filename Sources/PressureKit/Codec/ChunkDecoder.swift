@@ -24,8 +24,9 @@ package final class ChunkDecoder: @unchecked Sendable {
 
     /// Room for `count` bytes of compressed payload, page-aligned; at most a chunk.
     func payloadBytes(_ count: Int) -> UnsafeMutableRawBufferPointer {
-        // Slicing checks `count` against the reservation.
-        unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<count])
+        // In a release, too, where slicing checks nothing: the length comes from a record, which may be a saved state's.
+        precondition(0...SegmentFile.chunkSize ~= count, "A payload is no longer than a chunk.")
+        return unsafe UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<count])
     }
 
     /// Unpacks a compressed payload into `destination`: whether it was sound and filled it exactly. A stored payload

@@ -148,7 +148,7 @@ extension ChunkEncoder {
 
     /// All bytes of the batch, with what lies between the frames. Valid until the encoder is used again.
     var batchBytes: UnsafeRawBufferPointer {
-        // Slicing checks the bounds.
+        // `append` takes no frame that would end behind `output`.
         unsafe UnsafeRawBufferPointer(rebasing: output.bytes[..<batch.byteCount])
     }
 
@@ -167,7 +167,7 @@ extension ChunkEncoder {
     /// Seals the frames of a batch that has its place, each where it lies in the run: all bytes of the run. `nil` when the
     /// cipher failed.
     func sealBatch(with cipher: SpillCipher) -> UnsafeRawBufferPointer? {
-        // Slicing checks the bounds.
+        // As long as `output`, which holds the batch.
         let output = unsafe UnsafeMutableRawBufferPointer(rebasing: sealedBytes[..<batch.byteCount])
         guard unsafe batch.seal(batchBytes, into: output, with: cipher) else { return nil }
         return UnsafeRawBufferPointer(output)

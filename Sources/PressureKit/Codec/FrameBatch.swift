@@ -55,9 +55,10 @@
 
     /// Makes the records of a batch that lies at `unit`; `bytes` is all of it.
     mutating func place(at unit: UInt32, generation: UInt64, _ bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count == byteCount)
         var index = 0
         while index < count {
-            // As above; slicing checks the bounds.
+            // As above; every frame lies within `bytes`, which end with the last one.
             let frame = unsafe frames[index]
             let payload = unsafe UnsafeRawBufferPointer(
                 rebasing: bytes[frame.offset..<frame.offset + frame.storedLength]
@@ -83,9 +84,10 @@
         into output: UnsafeMutableRawBufferPointer,
         with cipher: SpillCipher
     ) -> Bool {
+        precondition(bytes.count == byteCount && output.count == byteCount)
         var index = 0
         while index < count {
-            // As above; slicing checks the bounds.
+            // As above; every frame lies within `bytes`, and `output` has as many.
             let frame = unsafe frames[index]
             let range = frame.offset..<frame.offset + frame.storedLength
             guard

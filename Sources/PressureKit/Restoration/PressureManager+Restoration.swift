@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Saving where the app was, and bringing it back after a relaunch: identifiers, providers and coders as in UIKit.
 ///
 /// ```
@@ -21,6 +19,8 @@ extension PressureManager {
     ///
     /// Suspends; the work is done on a thread of the library's own, hooks included. Caches can be used meanwhile, and each
     /// value is saved as it is when its turn comes. Values that are spilled are taken over as they are on the disk.
+    /// One save or restoration of a manager goes on at a time: one that is asked for meanwhile suspends until its turn
+    /// comes, in the order they were asked for, so that what is saved last is what stays.
     /// Whatever happens, to the last power failure, the directory holds what was saved before or what is saved now.
     ///
     /// - Parameters:
@@ -35,14 +35,15 @@ extension PressureManager {
         guard delegate?.shouldSaveState() ?? true else {
             throw .stateNotSaved(directory, "the delegate did not want it (shouldSaveState)")
         }
-        guard !restoration.isUnderWay else {
-            throw .stateNotSaved(directory, "a restoration is not complete, and would be saved half done")
-        }
+        guard !restoration.isUnderWay else { throw .stateHalfRestored(directory) }
         let (root, held, fileSystem) = (root, restoration, context.engine.file.fileSystem)
-        let (floor, clock) = (context.engine.file.limits.freeSpaceFloor, context.clock)
+        let (limits, clock) = (context.engine.file.limits, context.clock)
+        await held.takeTurn()
+        defer { held.endTurn() }
+        guard !restoration.isUnderWay else { throw .stateHalfRestored(directory) }
         return try await Self.blocking { () throws(PressureError) in
             let directory = try held.directory(directory, fileSystem: fileSystem)
-            let saver = StateSaver(directory: directory, version: version, freeSpaceFloor: floor, clock: clock)
+            let saver = StateSaver(directory: directory, version: version, limits: limits, clock: clock)
             return try saver.save(root)
         }
     }
@@ -64,16 +65,20 @@ extension PressureManager {
     @discardableResult
     public func restoreState(from directory: String, version: String = "") async throws(PressureError) -> StateReport {
         let (root, held, fileSystem) = (root, restoration, context.engine.file.fileSystem)
-        let delegate = delegate
+        let (delegate, limits) = (delegate, context.engine.file.limits)
         held.begin()
+        // A save that is under way describes the tree as it was.
+        await held.takeTurn()
         let report: StateReport
         do throws(PressureError) {
+            defer { held.endTurn() }
             report = try await Self.blocking { () throws(PressureError) in
-                let restorer = StateRestorer(directory: try held.directory(directory, fileSystem: fileSystem))
+                let directory = try held.directory(directory, fileSystem: fileSystem)
+                let restorer = StateRestorer(directory: directory, limits: limits)
                 guard let state = try restorer.read() else { return StateReport.nothing }
                 let saved = state.manifest.version
                 guard delegate?.shouldRestoreState(savedBy: saved, version: version) ?? (saved == version) else {
-                    throw .stateRefused(directory, saved == version ? .vetoed : .version(saved))
+                    throw .stateRefused(directory.path, saved == version ? .vetoed : .version(saved))
                 }
                 var application = StateApplication(file: state.file, manager: delegate)
                 application.apply(state.manifest.root, to: root)
@@ -114,62 +119,5 @@ extension StateReport {
         var report = StateReport()
         report.isFound = false
         return report
-    }
-}
-
-/// What a manager knows of saving and restoring: the directory it holds, and whether a restoration goes on.
-final class RestorationState: Sendable {
-    private struct State {
-        var directory: StateDirectory?
-        var restorations = 0
-        var extensions = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Lock(State())
-    /// One save or restore at a time finds the directory.
-    private let opening = Lock(())
-
-    /// Whether a restoration has begun and is not complete.
-    var isUnderWay: Bool { state.withLock { $0.restorations > 0 } }
-
-    /// The directory, which is held from now on in place of another one.
-    func directory(_ path: String, fileSystem: any FileSystem) throws(PressureError) -> StateDirectory {
-        try opening.withLock { _ throws(PressureError) in
-            if let held = state.withLock({ $0.directory }), held.path == path { return held }
-            let directory = try StateDirectory(path, fileSystem: fileSystem)
-            state.withLock { $0.directory = directory }
-            return directory
-        }
-    }
-
-    func begin() { state.withLock { $0.restorations += 1 } }
-
-    func end() { state.withLock { $0.restorations -= 1 } }
-
-    func extend() { state.withLock { $0.extensions += 1 } }
-
-    func complete() {
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard state.extensions > 0 else { return [] }
-            state.extensions -= 1
-            guard state.extensions == 0 else { return [] }
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    /// Ends a restoration when nobody extends it any more.
-    func waitForExtensions() async {
-        await withCheckedContinuation { continuation in
-            let isDone = state.withLock { state in
-                if state.extensions == 0 { return true }
-                state.waiting.append(continuation)
-                return false
-            }
-            if isDone { continuation.resume() }
-        }
-        end()
     }
 }

@@ -73,6 +73,8 @@ enum StateRefusal: Error, Hashable {
     case foreign
     /// The file was written by a later version of this library.
     case future(UInt32)
+    /// The file was written by an earlier version of this library, in a format that is not read any more.
+    case past(UInt32)
     /// The file was written by another version of the app, which did not want it.
     case version(String)
     /// The delegate did not want it.

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// The directory of a saved state: this user's alone, held by one process, with the state in one file that is replaced
@@ -7,17 +8,26 @@ import SystemPackage
 /// | name | what |
 /// |---|---|
 /// | `state` | the state; missing before the first |
-/// | `state.new` | one that is being written, or was when its process ended |
+/// | `state.new-…` | one that is being written, under a name that nobody else has, or was when its process ended |
 /// | `lock` | held while a manager uses the directory |
+///
+/// The lock keeps two managers apart. That what is written stays whole does not hang on it, since somebody may take the
+/// file away (who cleans up old files does): each new state is renamed by its own name, which is never another's, and
+/// whoever clears up leaves what is locked.
 final class StateDirectory: Sendable {
     let path: String
     let fileSystem: any FileSystem
     private let lock: CInt
+    /// Whether this made the directory.
+    private let isNew: Bool
+    /// Whether the directory's own name is on the device.
+    private let isSettled = Atomic(false)
     /// The process that has the lock.
     private let owner = getpid()
 
     var statePath: String { "\(path)/state" }
-    private var newPath: String { "\(path)/state.new" }
+    /// How the names of new states begin. Earlier versions had one, of this name.
+    private static let newName = "state.new"
 
     /// Makes the directory if there is none, and takes it. Blocks.
     ///
@@ -27,7 +37,7 @@ final class StateDirectory: Sendable {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .stateDirectoryUnusable(path, "is not a path") }
         self.path = path
         self.fileSystem = fileSystem
-        lock = try Self.openLock(path, fileSystem)
+        (lock, isNew) = try Self.openLock(path, fileSystem)
         do {
             try fileSystem.lock(lock)
         } catch {
@@ -37,10 +47,13 @@ final class StateDirectory: Sendable {
         }
     }
 
-    private static func openLock(_ path: String, _ fileSystem: any FileSystem) throws(PressureError) -> CInt {
+    private static func openLock(_ path: String, _ fileSystem: any FileSystem) throws(PressureError) -> (
+        CInt, isNew: Bool
+    ) {
         let facts: DirectoryFacts
+        let isNew: Bool
         do {
-            try makeDirectory(path, fileSystem)
+            isNew = try makeDirectory(path, fileSystem)
             facts = try fileSystem.directoryFacts(path)
         } catch {
             throw .stateDirectoryUnusable(path, "cannot be used", errno: error)
@@ -49,17 +62,20 @@ final class StateDirectory: Sendable {
             throw .stateDirectoryUnusable(path, objection)
         }
         do {
-            return try fileSystem.openNamed("\(path)/lock", creates: true)
+            return (try fileSystem.openNamed("\(path)/lock", creates: true), isNew)
         } catch {
             throw .stateDirectoryUnusable(path, "takes no file", errno: error)
         }
     }
 
-    private static func makeDirectory(_ path: String, _ fileSystem: any FileSystem) throws(Errno) {
+    /// Whether there was none.
+    private static func makeDirectory(_ path: String, _ fileSystem: any FileSystem) throws(Errno) -> Bool {
         do {
             try fileSystem.makeDirectory(path)
+            return true
         } catch {
             if error != .fileExists { throw error }
+            return false
         }
     }
 
@@ -70,20 +86,60 @@ final class StateDirectory: Sendable {
         fileSystem.close(lock)
     }
 
-    /// Opens an empty file for a new state. What an earlier process left unfinished is removed.
-    func openNew() throws(Errno) -> CInt {
-        do {
-            try fileSystem.unlink(newPath)
-        } catch {
-            if error != .noSuchFileOrDirectory { throw error }
+    /// A new state that is being written.
+    struct NewState {
+        /// Its name, until it takes the place of the old one.
+        let path: String
+        /// The file, locked for as long as it is open.
+        let descriptor: CInt
+    }
+
+    /// Opens an empty file for a new state. What others left unfinished that are gone is removed.
+    func openNew() throws(Errno) -> NewState {
+        sweep()
+        var attempts = 16
+        while true {
+            let number = String(UInt64.random(in: .min ... .max), radix: 36)
+            attempts -= 1
+            do {
+                return try open(new: "\(Self.newName)-\(number)")
+            } catch {
+                // The name is taken; or somebody who clears up came between the file and its lock.
+                guard error == .fileExists || error == .wouldBlock, attempts > 0 else { throw error }
+            }
         }
-        return try fileSystem.openExclusive(newPath)
+    }
+
+    private func open(new name: String) throws(Errno) -> NewState {
+        let path = "\(path)/\(name)"
+        let descriptor = try fileSystem.openExclusive(path)
+        do throws(Errno) {
+            try fileSystem.lock(descriptor)
+            // Who removes it has the lock meanwhile, so that from here on it stays.
+            guard try fileSystem.names(in: self.path).contains(name) else { throw .wouldBlock }
+        } catch {
+            try? fileSystem.unlink(path)
+            fileSystem.close(descriptor)
+            throw error
+        }
+        return NewState(path: path, descriptor: descriptor)
+    }
+
+    /// Removes the new states of those that are gone: a lock ends with its process.
+    private func sweep() {
+        guard let names = try? fileSystem.names(in: path) else { return }
+        for name in names where name.hasPrefix(Self.newName) {
+            guard let descriptor = try? fileSystem.openNamed("\(path)/\(name)", creates: false) else { continue }
+            defer { fileSystem.close(descriptor) }
+            guard (try? fileSystem.lock(descriptor)) != nil else { continue }
+            try? fileSystem.unlink("\(path)/\(name)")
+        }
     }
 
     /// Puts the new state, all of it on the device, in place of the old one, in one step.
-    func replace(with descriptor: CInt) throws(Errno) {
-        try fileSystem.synchronize(descriptor)
-        try fileSystem.rename(newPath, to: statePath)
+    func replace(with new: NewState) throws(Errno) {
+        try fileSystem.synchronize(new.descriptor)
+        try fileSystem.rename(new.path, to: statePath)
     }
 
     /// Waits until that step is on the device too: before, the loss of power may bring the old state back.
@@ -92,13 +148,28 @@ final class StateDirectory: Sendable {
     func settle() throws(PressureError) {
         do {
             try fileSystem.synchronizeDirectory(path)
+            try settleName()
         } catch {
             throw .stateNotSettled(path, errno: error)
         }
     }
 
+    /// Waits, once, until the directory's own name is on the device: without it nothing in it is found. Also for one that
+    /// was there, since whoever made it may have ended before that.
+    private func settleName() throws(Errno) {
+        guard !isSettled.load(ordering: .relaxed) else { return }
+        let parent = FilePath(path).removingLastComponent()
+        do {
+            try fileSystem.synchronizeDirectory(parent.isEmpty ? "." : parent.string)
+        } catch {
+            // A directory that others have made may lie in one that this user can pass but not open.
+            if isNew || error == .ioError { throw error }
+        }
+        isSettled.store(true, ordering: .relaxed)
+    }
+
     /// Removes a new state that was given up.
-    func discardNew() { try? fileSystem.unlink(newPath) }
+    func discard(_ new: NewState) { try? fileSystem.unlink(new.path) }
 
     /// Opens the state for reading; `nil` when there is none.
     func open() throws(Errno) -> CInt? {
@@ -153,6 +224,10 @@ extension PressureError {
         )
     }
 
+    static func stateHalfRestored(_ path: String) -> PressureError {
+        .stateNotSaved(path, "a restoration is not complete, and would be saved half done")
+    }
+
     static func stateNotSettled(_ path: String, errno: Errno) -> PressureError {
         PressureError(
             code: .stateNotSaved,
@@ -170,6 +245,8 @@ extension PressureError {
             case .damaged(let how): "it is damaged: \(how)"
             case .foreign: "it is no state of this library"
             case .future(let version): "it has format \(version), which a later version of this library wrote"
+            case .past(let version):
+                "it has format \(version), of an earlier version of this library, which is not read"
             case .version(let version): "it was saved by version \"\(version)\" of the app"
             case .vetoed: "the delegate did not want it"
             }

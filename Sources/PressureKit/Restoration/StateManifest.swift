@@ -19,6 +19,8 @@ struct StateManifest: Hashable, Sendable {
         var name: String
         /// What its values are, as Swift spells it: bytes of another type are not read as this one.
         var type: String
+        /// How the elements lie of values that are arrays: a type may have changed and keep its name.
+        var layout: ElementLayout?
         var values: [Value]
     }
 
@@ -86,6 +88,11 @@ extension StateManifest {
     private static func write(_ cache: Cache, _ writer: inout StateWriter) {
         writer.write(cache.name)
         writer.write(cache.type)
+        // No array has elements that take nothing.
+        let layout = cache.layout ?? ElementLayout(size: 0, stride: 0, alignment: 0)
+        writer.write(layout.size)
+        writer.write(layout.stride)
+        writer.write(layout.alignment)
         writer.write(UInt32(cache.values.count))
         for value in cache.values {
             writer.write(UInt8((value.isReloadable ? 1 : 0) | (value.key == nil ? 0 : 2)))
@@ -129,7 +136,7 @@ extension StateManifest {
             let key = try reader.readString()
             node.coder.items[key] = try item(&reader)
         }
-        for _ in 0..<(try reader.readCount(width: 12)) { node.caches.append(try cache(&reader, units: units)) }
+        for _ in 0..<(try reader.readCount(width: 24)) { node.caches.append(try cache(&reader, units: units)) }
         for _ in 0..<(try reader.readCount(width: 17)) {
             node.children.append(try Self.node(&reader, units: units, depth: depth + 1))
         }
@@ -149,7 +156,19 @@ extension StateManifest {
 
     private static func cache(_ reader: inout StateReader, units: UInt32) throws(StateRefusal) -> Cache {
         var cache = Cache(name: try reader.readString(), type: try reader.readString(), values: [])
-        for _ in 0..<(try reader.readCount(width: 22)) { cache.values.append(try value(&reader, units: units)) }
+        let layout = ElementLayout(
+            size: try reader.read(UInt32.self),
+            stride: try reader.read(UInt32.self),
+            alignment: try reader.read(UInt32.self)
+        )
+        if layout.stride > 0 { cache.layout = layout }
+        for _ in 0..<(try reader.readCount(width: 22)) {
+            let value = try value(&reader, units: units)
+            guard cache.layout?.divides(value.plainByteCount) ?? true else {
+                throw .damaged("a value is not whole elements")
+            }
+            cache.values.append(value)
+        }
         return cache
     }
 

@@ -3,6 +3,8 @@ import SystemPackage
 /// Reads one saved state, refuses it whole, or applies it. Blocks; on a thread that may.
 struct StateRestorer {
     let directory: StateDirectory
+    /// Those of the manager's spill file, which say what is to become of the page cache.
+    var limits = SpillLimits()
 
     /// A state whose every byte was checked.
     struct Checked: Sendable {
@@ -25,7 +27,7 @@ struct StateRestorer {
         let file = SegmentFile(
             adopting: descriptor,
             fileSystem: directory.fileSystem,
-            limits: SpillLimits(freeSpaceFloor: .zero),
+            limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: limits.bypassPageCache),
             isReadOnly: true
         )
         do {
@@ -42,7 +44,11 @@ struct StateRestorer {
                 throw StateRefusal.damaged("its manifest is not the one written")
             }
             let manifest = try StateManifest(bytes[...], units: UInt32(trailer.units))
-            try check(manifest.root, in: file)
+            var visit = CacheVisit(directory.fileSystem, descriptor, limits)
+            // The manifest too, whatever comes of the rest.
+            defer { visit.end() }
+            visit.moved(bytes.count)
+            try check(manifest.root, in: file, &visit)
             return Checked(manifest: manifest, file: file)
         } catch let refusal as StateRefusal {
             throw .stateRefused(directory.path, refusal)
@@ -67,19 +73,19 @@ struct StateRestorer {
     }
 
     /// Reads every frame and holds it against its record and checksum.
-    private func check(_ node: StateManifest.Node, in file: SegmentFile) throws {
+    private func check(_ node: StateManifest.Node, in file: SegmentFile, _ visit: inout CacheVisit) throws {
         let decoder = try DecoderPool.shared.take()
         defer { DecoderPool.shared.giveBack(decoder) }
         for value in node.caches.lazy.flatMap(\.values) {
             for record in value.records {
                 switch file.verdict(on: record, with: decoder) {
-                case nil: break
+                case nil: visit.moved(Int(record.storedLength))
                 case .readFailed(let errno): throw errno
                 case .some: throw StateRefusal.damaged("a value is not the one written")
                 }
             }
         }
-        for child in node.children { try check(child, in: file) }
+        for child in node.children { try check(child, in: file, &visit) }
     }
 }
 
@@ -104,8 +110,12 @@ struct StateApplication {
             controller.state.withLock { state in
                 for cache in node.caches { state.saved[cache.name] = SavedCache(cache: cache, file: file) }
             }
-            for entry in controller.state.withLock({ $0.entries }) where controller.claimSaved(entry) {
-                report.caches.append(entry.path)
+            for entry in controller.state.withLock({ $0.entries }) {
+                do throws(PressureError) {
+                    if try controller.takeSaved(entry) { report.caches.append(entry.path) }
+                } catch {
+                    report.failures.append(error)
+                }
             }
         }
         for (controller, node) in restored { controller.delegate?.decodeRestorableState(from: node.coder) }

@@ -5,26 +5,28 @@ import SystemPackage
 struct StateSaver {
     let directory: StateDirectory
     let version: String
-    let freeSpaceFloor: ByteCount
+    /// Those of the manager's spill file: the space to be left free, and what is to become of the page cache.
+    let limits: SpillLimits
     let clock: any MonotonicClock
 
     /// Saves what is below a root. What was saved before stays until all of the new state is on the device.
     func save(_ root: PressureController) throws(PressureError) -> StateReport {
         var report = StateReport()
-        let descriptor: CInt
+        let new: StateDirectory.NewState
         do {
-            descriptor = try directory.openNew()
+            new = try directory.openNew()
         } catch {
             throw .stateNotSaved(directory.path, "\(error)", errno: error.rawValue)
         }
         // Closes the descriptor when it is released.
         let file = SegmentFile(
-            adopting: descriptor,
+            adopting: new.descriptor,
             fileSystem: directory.fileSystem,
-            limits: SpillLimits(freeSpaceFloor: freeSpaceFloor)
+            limits: SpillLimits(freeSpaceFloor: limits.freeSpaceFloor)
         )
         do {
-            let writer = StateFrames(file: file, encoder: try ChunkEncoder(clock: clock))
+            let visit = CacheVisit(directory.fileSystem, new.descriptor, limits)
+            let writer = StateFrames(file: file, encoder: try ChunkEncoder(clock: clock), visit: visit)
             let node = try describe(root, writer, &report, depth: 0)
             report.failures = writer.failures
             let manifest = StateManifest(version: version, root: node).encoded
@@ -37,11 +39,12 @@ struct StateSaver {
             let units = file.units
             let tail = manifest + StateTrailer(units: UInt64(units), manifest: manifest).encoded
             let offset = Int64(units) * Int64(ExtentAllocator.unitSize)
-            try write(tail, at: offset, of: descriptor)
-            try directory.replace(with: descriptor)
+            try write(tail, at: offset, of: new.descriptor)
+            try directory.replace(with: new)
+            writer.visit.end()
             report.byteCount = ByteCount(bytes: Int(offset) + tail.count)
         } catch {
-            directory.discardNew()
+            directory.discard(new)
             switch error {
             case let error as PressureError: throw .stateNotSaved(directory.path, error.message, errno: error.errno)
             case let error as SpillFailure:
@@ -112,10 +115,23 @@ final class StateFrames {
     let encoder: ChunkEncoder
     /// Values that could not be read where they are spilled: they are left out, and all others are saved.
     private(set) var failures: [PressureError] = []
+    /// What becomes of the page cache.
+    var visit: CacheVisit
 
-    init(file: SegmentFile, encoder: ChunkEncoder) {
+    init(file: SegmentFile, encoder: ChunkEncoder, visit: CacheVisit) {
         self.file = file
         self.encoder = encoder
+        self.visit = visit
+    }
+
+    /// Notes a chunk that was written.
+    private func add(_ record: SpillRecord, to records: inout [SpillRecord]) throws(SpillFailure) {
+        records.append(record)
+        do {
+            try visit.wrote(Int(record.storedLength))
+        } catch {
+            throw .writeFailed(error)
+        }
     }
 
     /// Writes a value's bytes.
@@ -128,7 +144,7 @@ final class StateFrames {
                 do throws(SpillFailure) {
                     // Within the value.
                     let chunk = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
-                    records.append(try unsafe file.write(chunk, with: encoder))
+                    try add(try unsafe file.write(chunk, with: encoder), to: &records)
                 } catch {
                     return .failure(error)
                 }
@@ -158,7 +174,10 @@ final class StateFrames {
                 return nil
             }
             // In the decoder's memory, which is ours.
-            records.append(try unsafe file.take(UnsafeRawBufferPointer(payload), as: record, with: encoder))
+            try add(
+                try unsafe file.take(UnsafeRawBufferPointer(payload), as: record, with: encoder),
+                to: &records
+            )
         }
         return records
     }

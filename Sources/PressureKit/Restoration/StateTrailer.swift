@@ -5,7 +5,7 @@ import SystemPackage
 /// | offset | bytes | what |
 /// |---|---|---|
 /// | 0 | 4 | magic, `"PKst"` |
-/// | 4 | 4 | version of the format, 1 |
+/// | 4 | 4 | version of the format, 2 |
 /// | 8 | 8 | units of 4 KiB that the frames before the manifest take |
 /// | 16 | 8 | bytes of the manifest, which lies between the frames and this |
 /// | 24 | 4 | CRC-32 of the manifest |
@@ -17,7 +17,8 @@ import SystemPackage
 struct StateTrailer: Hashable {
     static let byteCount = 40
     static let magic: UInt32 = 0x7473_4B50
-    static let version: UInt32 = 1
+    /// 1 had no layouts of elements: what is read as it lies in memory could not be told from what lies differently.
+    static let version: UInt32 = 2
     /// No manifest is longer: room for some five million values. It is read whole, and a sparse file can claim any length.
     static let mostManifestBytes: UInt64 = 512 << 20
 
@@ -60,6 +61,7 @@ struct StateTrailer: Hashable {
         }
         // A later format may mean anything by the rest.
         guard version <= Self.version else { throw .future(version) }
+        guard version == Self.version else { throw .past(version) }
         guard manifestLength <= Self.mostManifestBytes else { throw .damaged("its manifest is too long") }
         guard units <= UInt64(UInt32.max), manifestLength <= size,
             units * UInt64(ExtentAllocator.unitSize) + manifestLength + UInt64(Self.byteCount) == size

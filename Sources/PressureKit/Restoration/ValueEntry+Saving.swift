@@ -7,7 +7,15 @@ extension ValueEntry {
     func savedPinned(_ slot: Slot<Value>, to writer: StateFrames) throws -> StateManifest.Value? {
         var outcome: Result<[SpillRecord], SpillFailure>?
         // Pinned: it is there and nobody changes it.
-        unsafe slot.value.pointee.withSpillBytes { outcome = writer.write($0) }
+        let count = unsafe plainByteCount(slot.base)
+        unsafe slot.value.pointee.withSpillBytes { bytes in
+            // Chunks of another length would have the whole state refused.
+            outcome = bytes.byteCount == count ? writer.write(bytes) : .failure(.valueNotPassed)
+        }
+        if case .failure(.valueNotPassed) = outcome {
+            writer.leaveOut(SpillFailure.valueNotPassed.pressureError(path: unsafe path(of: slot.base)))
+            return nil
+        }
         // One that cannot be encoded now is left out.
         return try outcome.map { manifest(slot, records: try $0.get()) }
     }
@@ -44,4 +52,16 @@ extension ValueEntry {
 
     /// How the type of the values is spelled: bytes of another one are not read as this one.
     var typeName: String { String(reflecting: Value.self) }
+
+    /// How their elements lie in memory, if that is what is written.
+    var layout: ElementLayout? { ElementLayout(ofElementsIn: Value.self) }
+
+    /// Makes sure that saved bytes are what values of this cache are made of.
+    ///
+    /// - Throws: ``PressureError`` with `stateMismatch`.
+    func check(_ saved: StateManifest.Cache) throws(PressureError) {
+        guard saved.type == typeName, saved.layout == layout else {
+            throw .stateMismatch(saved, typeName, layout, path: path)
+        }
+    }
 }

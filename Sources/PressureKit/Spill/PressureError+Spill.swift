@@ -26,6 +26,28 @@ extension PressureError {
         )
     }
 
+    /// A copy has bytes that are not whole elements of the array that is to be made of them.
+    static func notWholeElements(byteCount: Int, stride: Int) -> PressureError {
+        PressureError(
+            code: .damagedCopy,
+            message: """
+                The copy has \(byteCount) bytes, which are not whole elements of \(stride) bytes each: it was written \
+                with another layout of the element. Set the value again, or have a loader make it.
+                """
+        )
+    }
+
+    /// A value that is to be made again gave too little room for its bytes.
+    static func tooLittleRoom(_ type: Any.Type, given: Int, byteCount: Int) -> PressureError {
+        PressureError(
+            code: .restoreFailed,
+            message: """
+                \(type) gave room for \(given) bytes where its copy has \(byteCount). Have \
+                init(spillByteCount:restoringWith:) pass storage of at least spillByteCount bytes.
+                """
+        )
+    }
+
     /// The spill file could not be made.
     static func spillFileNotOpened(directory: String, errno: Errno) -> PressureError {
         let remedy =

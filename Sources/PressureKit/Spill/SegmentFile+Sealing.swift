@@ -12,7 +12,8 @@ extension SegmentFile {
         with encoder: ChunkEncoder
     ) throws(SpillFailure) -> UnsafeRawBufferPointer {
         guard let cipher else { return unsafe payload }
-        // Slicing checks the bounds; the encoder's payload lies elsewhere.
+        precondition(payload.count <= Self.chunkSize, "A payload is no longer than a chunk.")
+        // Within it by the line above; the encoder's payload lies elsewhere.
         let output = unsafe UnsafeMutableRawBufferPointer(rebasing: encoder.sealedBytes[..<payload.count])
         guard let seal = unsafe cipher.seal(payload, generation: record.generation, into: output) else {
             throw .writeFailed(.noMemory)

@@ -141,7 +141,7 @@ extension SegmentFile {
         let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
         var done = 0
         while done < payload.count {
-            // Both slices stay inside what they slice, which is checked.
+            // `count` is at most what the encoder has room for, and `done + count` at most what the payload has.
             let count = min(payload.count - done, ChunkEncoder.readBackLength)
             let found = unsafe UnsafeMutableRawBufferPointer(rebasing: encoder.readBackBytes[..<count])
             do {

@@ -4,6 +4,8 @@ package import SystemPackage
 extension FileSystem {
     package func makeDirectory(_ path: String) throws(Errno) { throw .notSupported }
 
+    package func names(in directory: String) throws(Errno) -> [String] { throw .notSupported }
+
     package func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt { throw .notSupported }
 
     package func lock(_ descriptor: CInt) throws(Errno) { throw .notSupported }

@@ -49,7 +49,7 @@ package protocol FileSystem: Sendable {
     /// Asks the kernel to start writing a range to the device; does not wait for it.
     func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno)
 
-    /// Waits until a range is on the device, then drops it from the page cache.
+    /// Waits until a range is on the device, then drops it from the page cache. A count of 0 goes to the end of the file.
     func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno)
 
     /// Bytes that an unprivileged user may still write to the file system of an open file.
@@ -74,6 +74,9 @@ package protocol FileSystem: Sendable {
     ///
     /// - Throws: `EEXIST` when the name is taken.
     func makeDirectory(_ path: String) throws(Errno)
+
+    /// The names in a directory, in no order. Allocates.
+    func names(in directory: String) throws(Errno) -> [String]
 
     /// Opens a file by name for reading and writing, never through a symbolic link; made for this user alone if it does
     /// not exist and `creates` says so.

@@ -8,6 +8,26 @@ extension LinuxFileSystem {
         try repeating { unsafe mkdir(path, 0o700) }
     }
 
+    package func names(in directory: String) throws(Errno) -> [String] {
+        guard let stream = unsafe opendir(directory) else { throw Errno(rawValue: errno) }
+        // Opened above; nobody else has it.
+        defer { unsafe _ = closedir(stream) }
+        var names: [String] = []
+        while true {
+            // The end is not an error, and only errno tells them apart.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else {
+                guard errno == 0 else { throw Errno(rawValue: errno) }
+                return names
+            }
+            // readdir(3) gives a name that ends with a zero, valid until the next call.
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+    }
+
     package func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt {
         try repeating { unsafe pk_open_named(path, creates) }
     }

@@ -100,6 +100,8 @@ extension SimulatedDisk: FileSystem {
 
     func makeDirectory(_ path: String) throws(Errno) { try base.makeDirectory(path) }
 
+    func names(in directory: String) throws(Errno) -> [String] { try base.names(in: directory) }
+
     func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt { try base.openNamed(path, creates: creates) }
 
     func lock(_ descriptor: CInt) throws(Errno) { try base.lock(descriptor) }

@@ -112,7 +112,12 @@ import Testing
         try refuseEveryRequest { context, refusing in
             let base = InMemoryFileSystem()
             let directory = try StateDirectory("/var/tmp/state", fileSystem: base)
-            let saver = StateSaver(directory: directory, version: "1", freeSpaceFloor: .zero, clock: SystemClock())
+            let saver = StateSaver(
+                directory: directory,
+                version: "1",
+                limits: SpillLimits(freeSpaceFloor: .zero),
+                clock: SystemClock()
+            )
             let bench = try FaultBench(on: base)
             try bench.add("mine", makeBytes(3000, seed: 1))
             _ = try saver.save(bench.manager.root)

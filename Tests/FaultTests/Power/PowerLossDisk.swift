@@ -6,23 +6,49 @@ import SystemPackage
 /// A disk that knows what would be left of its named files if the power failed now.
 ///
 /// The worst that POSIX and the journals of ext4, XFS and btrfs allow: of a file only what was synchronised is sure; the
-/// rest may be there, or not, or as zeros, or in part. Of the changes to names since the directory was synchronised any
-/// number of the first may have happened.
+/// rest may be there, or not, or as zeros, or in part. Of the changes to names since their directory was synchronised any
+/// number of the first may have happened; a directory's own name is one of the names in its parent.
 final class PowerLossDisk: FileSystem {
     /// The change of a name.
     private enum Change {
         case link(String, Int)
         case unlink(String)
         case rename(String, String)
+        case makeDirectory(String)
+
+        /// The directory whose names change.
+        var directory: String {
+            switch self {
+            case .link(let path, _), .unlink(let path), .rename(let path, _), .makeDirectory(let path): parent(of: path)
+            }
+        }
+    }
+
+    /// The names that there are.
+    private struct Names {
+        var files: [String: Int] = [:]
+        var directories: Set<String> = ["/var/tmp", "/dev/shm"]
+
+        mutating func apply(_ change: Change) {
+            switch change {
+            case .link(let path, let file): files[path] = file
+            case .unlink(let path): files[path] = nil
+            case .rename(let path, let newPath): files[newPath] = files.removeValue(forKey: path)
+            case .makeDirectory(let path): directories.insert(path)
+            }
+        }
+
+        /// The file that is found by a path.
+        subscript(path: String) -> Int? { directories.contains(parent(of: path)) ? files[path] : nil }
     }
 
     private struct State {
         /// The file behind each descriptor, by a number of its own.
         var files: [CInt: Int] = [:]
-        var names: [String: Int] = [:]
+        var names = Names()
         var nextFile = 0
         /// What is sure.
-        var sureNames: [String: Int] = [:]
+        var sureNames = Names()
         var sureBytes: [Int: [UInt8]] = [:]
         /// What is not yet.
         var changes: [Change] = []
@@ -46,7 +72,7 @@ final class PowerLossDisk: FileSystem {
             var names = state.sureNames
             var possible: [[UInt8]?] = []
             for count in 0...state.changes.count {
-                if count > 0 { Self.apply(state.changes[count - 1], to: &names) }
+                if count > 0 { names.apply(state.changes[count - 1]) }
                 guard let file = names[path] else {
                     possible.append(nil)
                     continue
@@ -64,14 +90,6 @@ final class PowerLossDisk: FileSystem {
         }
     }
 
-    private static func apply(_ change: Change, to names: inout [String: Int]) {
-        switch change {
-        case .link(let path, let file): names[path] = file
-        case .unlink(let path): names[path] = nil
-        case .rename(let path, let newPath): names[newPath] = names.removeValue(forKey: path)
-        }
-    }
-
     private func change<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         beforeChange.withLock { $0 }?()
         return try body()
@@ -80,7 +98,7 @@ final class PowerLossDisk: FileSystem {
     private func note(_ change: Change) {
         state.withLock { state in
             state.changes.append(change)
-            Self.apply(change, to: &state.names)
+            state.names.apply(change)
         }
     }
 
@@ -94,7 +112,7 @@ final class PowerLossDisk: FileSystem {
     /// Gives an open file the number of the one of its name, or a new one.
     private func open(_ path: String, _ descriptor: CInt) -> CInt {
         let isNew = state.withLock { state in
-            let known = state.names[path]
+            let known = state.names.files[path]
             state.files[descriptor] = known ?? state.nextFile
             if known == nil { state.nextFile += 1 }
             return known == nil
@@ -135,7 +153,10 @@ extension PowerLossDisk {
 
     func synchronizeDirectory(_ path: String) throws(Errno) {
         try change { () throws(Errno) in try base.synchronizeDirectory(path) }
-        state.withLock { state in (state.sureNames, state.changes) = (state.names, []) }
+        state.withLock { state in
+            for change in state.changes where change.directory == path { state.sureNames.apply(change) }
+            state.changes.removeAll { $0.directory == path }
+        }
     }
 
     func write(
@@ -196,9 +217,16 @@ extension PowerLossDisk {
 
     var effectiveUser: UInt32 { base.effectiveUser }
 
-    func makeDirectory(_ path: String) throws(Errno) { try base.makeDirectory(path) }
+    func names(in directory: String) throws(Errno) -> [String] { try base.names(in: directory) }
+
+    func makeDirectory(_ path: String) throws(Errno) {
+        try change { () throws(Errno) in try base.makeDirectory(path) }
+        note(.makeDirectory(path))
+    }
 
     func lock(_ descriptor: CInt) throws(Errno) { try base.lock(descriptor) }
 
     func unlock(_ descriptor: CInt) { base.unlock(descriptor) }
 }
+
+private func parent(of path: String) -> String { path.split(separator: "/").dropLast().map { "/\($0)" }.joined() }

@@ -64,6 +64,17 @@ import Testing
         figure("power: lost before each of \(calls) calls of three saves")
     }
 
+    /// The directory's name is on the device with the first state, made by this process or, as when it was killed before
+    /// it had saved anything, by another one.
+    @Test(arguments: [false, true]) func aDirectoryThatWasMadeIsFoundAgain(byAnother: Bool) async throws {
+        let disk = PowerLossDisk()
+        if byAnother { _ = try StateDirectory(Self.directory, fileSystem: disk) }
+        let manager = try makeManager(fileSystem: disk)
+        try await manager.saveState(to: Self.directory, version: "1")
+        #expect(Self.possible(disk) == ["1"])
+        await manager.shutdown()
+    }
+
     /// The model can tell: where synchronising does nothing, a state that cannot be read is among what may be left.
     @Test func aDiskThatLiesAboutSynchronisingIsNotSafe() async throws {
         let saves = try await Self.saves(on: PowerLossDisk(isHonest: false))

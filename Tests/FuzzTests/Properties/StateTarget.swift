@@ -67,7 +67,7 @@ extension FuzzTarget {
             for child in node.children { try count(child, depth: depth + 1) }
         }
         try count(manifest.root, depth: 0)
-        let least = 17 * nodes + 12 * caches + 22 * values + 25 * records + 6 * items
+        let least = 17 * nodes + 24 * caches + 22 * values + 25 * records + 6 * items
         try hold(
             least <= byteCount + 4,
             "\(nodes) nodes, \(values) values and \(records) records of \(byteCount) bytes"
@@ -155,7 +155,9 @@ private final class StateBench: Sendable {
         let tiles = controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         var application = StateApplication(file: checked.file, manager: nil)
         application.apply(checked.manifest.root, to: manager.root)
-        try hold(application.report.failures.isEmpty, "\(application.report.failures)")
+        // Values of other types than the caches have are not read.
+        let failures = application.report.failures.filter { $0.code != .stateMismatch }
+        try hold(failures.isEmpty, "\(failures)")
         _ = manager.snapshot().tiers
         for read in [{ try one.value() }, { try tiles.value(for: 0) }, { try tiles.value(for: 7) }]
             as [() throws -> [UInt8]]

@@ -1,0 +1,85 @@
+import Synchronization
+
+/// What a manager knows of saving and restoring: the directory it holds, whose turn it is, and whether a restoration goes
+/// on.
+final class RestorationState: Sendable {
+    private struct State {
+        var directory: StateDirectory?
+        var restorations = 0
+        var extensions = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var isTaken = false
+        var turns: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Lock(State())
+    /// One save or restore at a time finds the directory.
+    private let opening = Lock(())
+
+    /// Whether a restoration has begun and is not complete.
+    var isUnderWay: Bool { state.withLock { $0.restorations > 0 } }
+
+    /// The directory, which is held from now on in place of another one.
+    func directory(_ path: String, fileSystem: any FileSystem) throws(PressureError) -> StateDirectory {
+        try opening.withLock { _ throws(PressureError) in
+            if let held = state.withLock({ $0.directory }), held.path == path { return held }
+            let directory = try StateDirectory(path, fileSystem: fileSystem)
+            state.withLock { $0.directory = directory }
+            return directory
+        }
+    }
+
+    /// Suspends until nobody else of this manager saves or restores, in the order of the calls.
+    func takeTurn() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                defer { state.isTaken = true }
+                if state.isTaken { state.turns.append(continuation) }
+                return !state.isTaken
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    /// Passes the turn on.
+    func endTurn() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.isTaken = !state.turns.isEmpty
+            return state.isTaken ? state.turns.removeFirst() : nil
+        }
+        next?.resume()
+    }
+
+    /// How many wait for their turn.
+    var waitingTurns: Int { state.withLock { $0.turns.count } }
+
+    func begin() { state.withLock { $0.restorations += 1 } }
+
+    func end() { state.withLock { $0.restorations -= 1 } }
+
+    func extend() { state.withLock { $0.extensions += 1 } }
+
+    func complete() {
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard state.extensions > 0 else { return [] }
+            state.extensions -= 1
+            guard state.extensions == 0 else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Ends a restoration when nobody extends it any more.
+    func waitForExtensions() async {
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if state.extensions == 0 { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isDone { continuation.resume() }
+        }
+        end()
+    }
+}
