@@ -200,7 +200,15 @@ public func pluginEnterBackground(
 /// `pressurekit_enter_foreground`
 @_cdecl("pressurekit_enter_foreground")
 public func pluginEnterForeground(_ handle: pressurekit_manager_t) -> pressurekit_status {
-    answer { try PluginRegistry.shared.withManager(handle) { $0.enterForeground() } }
+    answer {
+        try PluginRegistry.shared.withManager(handle) { manager in
+            // What comes back may be the very value that this callback makes, or changes.
+            guard !PluginRegistry.shared.isCallingBack(handle) else {
+                throw PluginFailure.recursive("This is a callback of one of its caches, which may be on its way back.")
+            }
+            manager.enterForeground()
+        }
+    }
 }
 
 private func relieve(

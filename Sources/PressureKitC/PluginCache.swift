@@ -58,7 +58,9 @@ final class PluginCache: Sendable {
 
     /// Passes the value's bytes to `body` to be changed.
     func update(_ body: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
-        try cache.update { value in try unsafe value.withUnsafeMutableBytes { try unsafe body($0) } }
+        try cache.update { value in
+            try callbacks.during { try unsafe value.withUnsafeMutableBytes { try unsafe body($0) } }
+        }
     }
 }
 

@@ -56,6 +56,15 @@ final class PluginCallbacks: @unchecked Sendable {
         return try unsafe PageBuffer(checking: UnsafeRawBufferPointer(start: address, count: count))
     }
 
+    /// Calls a function of the app's that is none of the cache's own, as one that changes the value.
+    ///
+    /// - Throws: ``PluginFailure`` with PRESSUREKIT_SHUT_DOWN, and what `body` throws.
+    func during(_ body: () throws -> Void) throws {
+        try enter()
+        defer { leave() }
+        try body()
+    }
+
     private func enter() throws {
         let isOpen = state.withLock { state in
             if !state.isClosed { state.threads.append(pthread_self()) }

@@ -21,6 +21,10 @@ struct PluginFailure: Error, Hashable {
         PluginFailure(status: pressurekit_status(PRESSUREKIT_IN_USE), message: message)
     }
 
+    static func recursive(_ message: String) -> PluginFailure {
+        PluginFailure(status: pressurekit_status(PRESSUREKIT_RECURSIVE), message: message)
+    }
+
     static func loadFailed(_ message: String) -> PluginFailure {
         PluginFailure(status: pressurekit_status(PRESSUREKIT_LOAD_FAILED), message: message)
     }

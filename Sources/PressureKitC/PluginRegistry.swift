@@ -55,6 +55,17 @@ final class PluginRegistry: Sendable {
         return try body(found)
     }
 
+    /// Whether the calling thread is in a callback of one of a manager's caches.
+    func isCallingBack(_ handle: UInt64) -> Bool {
+        let caches = state.withLock { state in
+            state.entries.values.compactMap { entry -> PluginCache? in
+                guard case .cache(let cache, handle) = entry.object else { return nil }
+                return cache
+            }
+        }
+        return caches.contains(where: \.isCallingOnThisThread)
+    }
+
     /// Takes a manager and its caches out.
     func removeManager(_ handle: UInt64) throws -> (PluginManager, [PluginCache]) {
         let taken = try state.withLock { state -> (PluginManager, [PluginCache]) in

@@ -119,6 +119,89 @@ import Testing
         expect(bench.destroy(), is: PRESSUREKIT_OK)
     }
 
+    /// Every call that waits for something, from a load that the manager's return to the foreground waits for, and from
+    /// one that a reader does: none waits for itself.
+    @Test func noCallFromALoadWaitsForThatLoad() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try callFromALoad() }) }
+        }
+    }
+
+    private func callFromALoad() throws {
+        let bench = try PluginBench()
+        let app = PluginApp(value)
+        let cache = try bench.cache("app", app)
+        let other = try bench.cache("other")
+        expect(PluginBench.set(other, value), is: PRESSUREKIT_OK)
+        for visible in [cache, other] { expect(pressurekit_set_visible(visible, 1), is: PRESSUREKIT_OK) }
+        #expect(PluginBench.read(cache) == .success(value))
+        expect(pressurekit_enter_background(bench.manager, nil), is: PRESSUREKIT_OK)
+        // So that it has to be made again.
+        expect(pressurekit_invalidate(cache), is: PRESSUREKIT_OK)
+        let manager = bench.manager
+        let statuses = Lock<[pressurekit_status]>([])
+        app.onLoad {
+            let found = Self.callEverything(manager, cache, other)
+            statuses.withLock { $0 += found }
+        }
+        // What was dropped is made again by the foreground; what was invalidated, by a reader.
+        for _ in 0..<2 {
+            expect(pressurekit_enter_foreground(bench.manager), is: PRESSUREKIT_OK)
+            #expect(PluginBench.read(cache) == .success(value))
+            #expect(PluginBench.residency(cache) == 1)
+            let expected = [
+                PRESSUREKIT_RECURSIVE, PRESSUREKIT_RECURSIVE, PRESSUREKIT_RECURSIVE, PRESSUREKIT_RECURSIVE,
+                PRESSUREKIT_RECURSIVE, PRESSUREKIT_OK, PRESSUREKIT_OK, PRESSUREKIT_OK, PRESSUREKIT_OK,
+                PRESSUREKIT_IN_USE, PRESSUREKIT_IN_USE,
+            ].map { pressurekit_status($0) }
+            #expect(statuses.withLock { $0 } == expected)
+            statuses.withLock { $0 = [] }
+            expect(pressurekit_enter_background(bench.manager, nil), is: PRESSUREKIT_OK)
+        }
+        app.onLoad(nil)
+        expect(bench.destroy(), is: PRESSUREKIT_OK)
+    }
+
+    /// Each call that may wait, and what it says.
+    private static func callEverything(
+        _ manager: pressurekit_manager_t,
+        _ cache: pressurekit_cache_t,
+        _ other: pressurekit_cache_t
+    ) -> [pressurekit_status] {
+        func status(_ result: Result<[UInt8], PluginStatus>) -> pressurekit_status {
+            if case .failure(let failure) = result { failure.code } else { PluginBench.ok }
+        }
+        return unsafe [
+            pressurekit_enter_foreground(manager),
+            status(PluginBench.read(cache)),
+            PluginBench.set(cache, [1]),
+            pressurekit_update(cache, { _, _, _ in 0 }, nil),
+            pressurekit_invalidate(cache),
+            pressurekit_set_visible(cache, 1),
+            pressurekit_warn(manager, Int32(PRESSUREKIT_CRITICAL), 0, nil),
+            pressurekit_enter_background(manager, nil),
+            status(PluginBench.read(other)),
+            pressurekit_remove_cache(cache),
+            pressurekit_destroy(manager),
+        ]
+    }
+
+    /// A function that changes a value is a callback as well: the foreground would wait until it has ended.
+    @Test func theForegroundIsNotForAFunctionThatChangesAValue() throws {
+        let bench = try PluginBench()
+        let cache = try bench.cache("a")
+        expect(PluginBench.set(cache, [1]), is: PRESSUREKIT_OK)
+        expect(pressurekit_set_visible(cache, 1), is: PRESSUREKIT_OK)
+        var manager = bench.manager
+        let enter: pressurekit_update_fn = { context, _, _ in
+            // The handle outlives the call.
+            let manager = unsafe context!.load(as: pressurekit_manager_t.self)
+            return pressurekit_enter_foreground(manager) == pressurekit_status(PRESSUREKIT_RECURSIVE) ? 0 : 1
+        }
+        expect(unsafe pressurekit_update(cache, enter, &manager), is: PRESSUREKIT_OK)
+        expect(bench.destroy(), is: PRESSUREKIT_OK)
+    }
+
     /// On a thread of its own, as an app's: tasks of other tests may keep all of Swift's.
     @Test func theBackgroundTakesWhatIsVisibleAndTheForegroundBringsItBack() async throws {
         try await withCheckedThrowingContinuation { continuation in

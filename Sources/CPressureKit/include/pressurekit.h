@@ -30,7 +30,8 @@
  * Threads. Every call may be made on any thread, and several at a time. "Blocks" says what a call may wait for. Callbacks
  * run on the thread of the call that needs the value, or on a thread of the library's own while the manager returns to the
  * foreground; several may run at the same time, for different caches. They may call anything here, except that a callback
- * of a cache must not access or change its own cache (PRESSUREKIT_RECURSIVE).
+ * of a cache must not access or change its own cache, nor bring its manager to the foreground (PRESSUREKIT_RECURSIVE),
+ * nor remove its cache or destroy its manager (PRESSUREKIT_IN_USE).
  *
  * Fork. In the child of a fork(2) that goes on without exec, no call is of use but on managers that it creates itself.
  *
@@ -66,7 +67,7 @@ enum {
     PRESSUREKIT_LOAD_FAILED = -5,
     /** A copy could not be read back, and there is no load callback to make the value again. */
     PRESSUREKIT_RESTORE_FAILED = -6,
-    /** A callback of a cache used that cache. */
+    /** A callback of a cache used that cache, or would have waited for it. */
     PRESSUREKIT_RECURSIVE = -7,
     /** A cache of that name is there already. */
     PRESSUREKIT_DUPLICATE = -8,
@@ -309,7 +310,10 @@ pressurekit_status pressurekit_warn(
 /** The app is idle: everything that is not in use leaves memory. Blocks until it has. report may be NULL. */
 pressurekit_status pressurekit_enter_background(pressurekit_manager_t manager, pressurekit_report *report);
 
-/** The app is used again: what was visible comes back. Blocks until it has, or memory is short again. */
+/**
+ * The app is used again: what was visible comes back. Blocks until it has, or memory is short again. Must not be called
+ * from a callback of one of its caches: PRESSUREKIT_RECURSIVE, and nothing happens.
+ */
 pressurekit_status pressurekit_enter_foreground(pressurekit_manager_t manager);
 
 /** How the manager stands. Takes time in proportion to the number of its caches. */

@@ -12,8 +12,10 @@
 /// }
 /// ```
 ///
-/// The bytes never leave the process: they are read back by the code that wrote them, checked by a checksum, so no
-/// versioning is needed.
+/// Spilled bytes never leave the process: they are read back by the code that wrote them, checked by a checksum, so no
+/// versioning is needed. A saved state is read by a later process. There values are matched by their type, and arrays by
+/// size, stride and alignment of their elements as well; when the bytes of a type change in any other way, give the app
+/// another version (``PressureManager/restoreState(from:version:)``).
 public protocol Spillable: Sendable {
     /// How many bytes ``withSpillBytes(_:)`` passes. Asked once for each change of the value.
     var spillByteCount: Int { get }

@@ -59,7 +59,7 @@ extension PressureManager {
     ///   - directory: as for ``saveState(to:version:)``, and held in the same way.
     ///   - version: the app's.
     /// - Returns: what was restored, and where it stopped.
-    /// - Throws: ``PressureError`` with `stateRefused` when the state is damaged, foreign, of a later format, or not
+    /// - Throws: ``PressureError`` with `stateRefused` when the state is damaged, foreign, of another format, or not
     ///   wanted by the delegate, which by default wants that of its own version only; nothing has changed then.
     ///   `stateDirectoryUnusable`, `stateDirectoryInUse`.
     @discardableResult

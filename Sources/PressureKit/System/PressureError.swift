@@ -57,11 +57,12 @@ public struct PressureError: Error, Hashable, Sendable {
         public static let stateDirectoryInUse = Code(.stateDirectoryInUse)
         /// The directory of the saved state is not this user's alone, or cannot be used.
         public static let stateDirectoryUnusable = Code(.stateDirectoryUnusable)
-        /// A provider gave a controller that is not the one it was asked for.
+        /// A provider gave a controller that is not the one it was asked for; or what was saved is of another type, or has
+        /// elements that lie otherwise in memory, than the cache holds.
         public static let stateMismatch = Code(.stateMismatch)
         /// The state could not be saved. What was saved before is still there.
         public static let stateNotSaved = Code(.stateNotSaved)
-        /// The saved state is damaged, foreign, of a later format, or not wanted. None of it was used.
+        /// The saved state is damaged, foreign, of another format, or not wanted. None of it was used.
         public static let stateRefused = Code(.stateRefused)
     }
 

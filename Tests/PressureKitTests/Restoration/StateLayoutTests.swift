@@ -55,17 +55,14 @@ import Testing
         #expect(one.residency == .unloaded)
         #expect(many.residency(for: 1) == .unloaded)
         #expect(report.caches == [])
-        if isThereBefore {
-            await manager.shutdown()
-            base.endProcess()
-            return report.failures
-        }
-        var failures: [PressureError] = []
-        while failures.count < 2, let event = await events.next() {
-            if case .failure(let failure) = event { failures.append(failure) }
-        }
         await manager.shutdown()
         base.endProcess()
+        if isThereBefore { return report.failures }
+        // They have ended with the manager.
+        var failures: [PressureError] = []
+        while let event = await events.next() {
+            if case .failure(let failure) = event { failures.append(failure) }
+        }
         return failures
     }
 
