@@ -69,7 +69,8 @@ import Testing
         let restorer = StateRestorer(directory: directory, limits: manager.context.engine.file.limits)
         let checked = try #require(try restorer.read())
         #expect(checked.file.limits.bypassPageCache == bypasses)
-        #expect(disk.calls(.writeback) - before == (bypasses ? 4 : 0))
+        let drops = disk.calls(.writeback) - before
+        #expect(bypasses ? drops >= 4 : drops == 0)
         await manager.shutdown()
     }
 
