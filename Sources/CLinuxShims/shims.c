@@ -223,8 +223,6 @@ int pk_kind_of_path(const char *path) {
     return 3;
 }
 
-int pk_fork(void) { return fork(); }
-
 int pk_open_named(const char *path, bool create) {
     return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
 }

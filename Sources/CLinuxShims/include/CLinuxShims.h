@@ -139,6 +139,13 @@ int pk_kind_of_path(const char *path);
 /// `fork(2)`, which Swift declares unavailable; for tests of what a child finds.
 int pk_fork(void);
 
+/// `unshare(2)` with CLONE_NEWPID: the next child is 1 in a namespace of its own. For the same tests.
+int pk_unshare_processes(void);
+
+/// A number of the calling process, never 0, that no process it descends from by fork(2) has. By a page that the kernel
+/// wipes in children (MADV_WIPEONFORK), which is behind _GNU_SOURCE, or by `pthread_atfork(3)`.
+uint64_t pk_process_generation(void);
+
 /// `write(2)`, again after EINTR.
 int64_t pk_write_bytes(int descriptor, const void *bytes, size_t count);
 

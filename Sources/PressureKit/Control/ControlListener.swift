@@ -10,7 +10,7 @@ final class ControlListener: Sendable {
     let descriptor: CInt
     /// Tells the socket's name from another one that has come in its place.
     private let identity: Identity
-    private let process = getpid()
+    private let process = ProcessMark()
 
     private struct Identity: Equatable {
         var device: UInt64 = 0
@@ -75,7 +75,7 @@ final class ControlListener: Sendable {
 
     deinit {
         // A fork's child has a copy; the name is its parent's.
-        if process == getpid(), let now = try? Identity(of: path), now == identity { _ = unsafe unlink(path) }
+        if process.isThisProcess, let now = try? Identity(of: path), now == identity { _ = unsafe unlink(path) }
         close(descriptor)
     }
 

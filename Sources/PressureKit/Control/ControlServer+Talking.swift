@@ -86,7 +86,8 @@ extension ControlServer {
     private func answer(_ answer: ControlAnswer, to place: Int, ticket: UInt64) {
         let isThere = state.withLock { state in
             // A fork's child has a copy of the connection, and nothing to say on it.
-            guard state.process == getpid(), var client = state.clients[place], client.ticket == ticket else {
+            guard state.process?.isThisProcess == true, var client = state.clients[place], client.ticket == ticket
+            else {
                 return false
             }
             client.isBusy = false

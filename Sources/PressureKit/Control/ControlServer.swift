@@ -48,7 +48,7 @@ final class ControlServer: LoopGuest {
 
     struct State {
         var listener: ControlListener?
-        var process: pid_t = 0
+        var process: ProcessMark?
         /// Given up for a moment to turn somebody away when there is no other descriptor left.
         var spare: CInt = -1
         var clients: [Client?] = Array(repeating: nil, count: ControlServer.mostClients)
@@ -95,11 +95,11 @@ final class ControlServer: LoopGuest {
     @discardableResult
     func open(_ place: ControlPlace) throws(PressureError) -> String {
         try state.withLock { (state: inout State) throws(PressureError) in
-            if state.process != getpid() { Self.drop(&state) }
+            if state.process?.isThisProcess != true { Self.drop(&state) }
             if let path = state.listener?.path { return path }
             let listener = try ControlListener.open(place)
             let path = listener.path
-            state.process = getpid()
+            state.process = ProcessMark()
             state.spare = pk_eventfd()
             let descriptor = listener.descriptor
             state.listener = listener

@@ -45,7 +45,7 @@ package final class SegmentFile: Sendable {
     /// Whether the file belongs to a saved state that was restored: nothing is written, and what is released stays.
     let isReadOnly: Bool
     /// The process that opened the file. A child of fork(2) has a copy of the tables and the same file.
-    private let process = getpid()
+    private let process = ProcessMark()
 
     /// Opens a new file in `directory`, without a cipher. Blocks, allocates.
     ///
@@ -86,7 +86,7 @@ package final class SegmentFile: Sendable {
     deinit { fileSystem.close(descriptor) }
 
     /// Whether this process may change the file. Memory is a child's own anyway.
-    var isOurs: Bool { isInMemory || getpid() == process }
+    var isOurs: Bool { isInMemory || process.isThisProcess }
 
     /// Makes room for `count` frames in the file at once, so that writing and releasing that many allocates nothing.
     /// Call it outside relief, whenever a value is registered or grows. Allocates.

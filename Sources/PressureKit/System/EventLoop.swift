@@ -52,7 +52,7 @@ package final class EventLoop: Sendable {
 
     private let epoll: CInt
     private let bell: CInt
-    private let process: pid_t
+    private let process = ProcessMark()
     private let finished = Atomic<Bool>(false)
     private let watches = Lock(Watches())
 
@@ -76,7 +76,6 @@ package final class EventLoop: Sendable {
         }
         self.epoll = epoll
         self.bell = bell
-        process = getpid()
     }
 
     deinit {
@@ -88,7 +87,7 @@ package final class EventLoop: Sendable {
 
     /// Whether the loop was made before a fork(2) whose child this is. The epoll set is then still the parent's: it is
     /// left as it is, and the child makes a loop of its own.
-    package var isInherited: Bool { getpid() != process }
+    package var isInherited: Bool { !process.isThisProcess }
 
     /// Watches a descriptor until ``unwatch(_:)``, which must come before it is closed. The receiver is kept till then.
     ///
