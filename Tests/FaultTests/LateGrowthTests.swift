@@ -16,7 +16,7 @@ import Testing
 
         init(_ value: [UInt8], controller: PressureController, then later: [UInt8], afterLooks looks: Int) {
             super.init(name: "shifting", hasLoader: false, controller: controller)
-            fill(slot, with: value)
+            fill(slot, with: value, ValueSize(value))
             finishMutation(slot, hasValue: true)
             shift.withLock { $0 = (looks, later) }
         }
@@ -39,7 +39,7 @@ import Testing
             }
             // A writer of another thread, as far as the relief can tell.
             guard let later, unsafe slot.header.pointee.apply({ $0.beginningMutation() }) != nil else { return }
-            replace(in: slot, hadValue: true, with: later)
+            _ = replace(in: slot, hadValue: true, with: later, ValueSize(later))
             hasShifted.store(true, ordering: .relaxed)
         }
 

@@ -45,6 +45,9 @@ package class CacheEntry: @unchecked Sendable {
         ledger.add(frames.load(ordering: .relaxed))
     }
 
+    /// How many values plans have been asked to make room for.
+    var reservedRoom: Int { room.load(ordering: .relaxed) }
+
     /// Has plans make room for `count` values more. Allocates.
     func reserveRoom(_ count: Int) {
         room.wrappingAdd(count, ordering: .relaxed)

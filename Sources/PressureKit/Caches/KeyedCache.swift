@@ -15,6 +15,9 @@ import Synchronization
 /// A value that was dropped is forgotten with its key; 64 bytes and a key are kept for each other one, and about 30 for
 /// finding it. All methods may be called on any thread, and from any hook or loader. The ones that are not `async` block
 /// while a value is loaded or restored, or while they make room for one.
+///
+/// A key's `==` and `hash(into:)` are called while a part of the cache is locked, since that is how a key is found: they
+/// must not use the cache. No other code of the app's is called with anything locked.
 public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Sendable {
     @usableFromInline let entry: KeyedEntry<Key, Value>
 
@@ -81,9 +84,9 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     ///
     /// - Precondition: not called from inside ``update(for:_:)`` of the same key.
     public func set(_ value: consuming Value, for key: Key) {
-        let bytes = value.footprint
-        entry.replace(key, with: value)
-        entry.controller?.context?.admission.arrived(bytes)
+        let size = ValueSize(value)
+        entry.replace(key, with: value, size)
+        entry.controller?.context?.admission.arrived(size.footprint)
     }
 
     /// Changes the value for `key` in place, or a copy of it while readers hold it. Loads or restores it first.
@@ -98,7 +101,7 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     /// Discards the value for `key` and its copy; the next access loads anew, or throws `noValue` without a loader.
     ///
     /// - Precondition: not called from inside ``update(for:_:)`` of the same key.
-    public func invalidate(for key: Key) { entry.replace(key, with: nil) }
+    public func invalidate(for key: Key) { entry.replace(key, with: nil, nil) }
 
     // MARK: State
 

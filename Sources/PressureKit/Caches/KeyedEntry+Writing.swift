@@ -15,17 +15,17 @@ extension KeyedEntry {
         case busy
     }
 
-    /// Replaces the value for a key, or with `nil` takes it away, with its copy.
-    func replace(_ key: Key, with value: consuming Value?) {
+    /// Replaces the value for a key, or with `nil` takes it away, with its copy. The value's size is measured by the
+    /// caller, before anything is locked.
+    func replace(_ key: Key, with value: consuming Value?, _ size: ValueSize?) {
         let hash = hash(key)
         var value = value
         let isRemoval = value == nil
         while true {
-            let grew = unsafe shards.shard(of: hash).pointee.withLock { $0.isFull }
-            let found: Found = unsafe shards.shard(of: hash).pointee.withLock { shard in
+            let found: Found = withShard(of: hash) { shard in
                 guard let index = shard.index(of: key, hash) else {
                     guard let given = value.take() else { return .absent }
-                    put(given, in: shard.insert(key, hash).slot)
+                    put(given, size, in: shard.insert(key, hash).slot)
                     return .absent
                 }
                 let slot = shard.place(index).slot
@@ -40,13 +40,12 @@ extension KeyedEntry {
                 }
                 // What is there is in use or being made: those who hold it keep it.
                 if let given = value.take() {
-                    put(given, in: shard.replace(index, hash).slot)
+                    put(given, size, in: shard.replace(index, hash).slot)
                 } else {
                     shard.remove(index, hash)
                 }
                 return .fresh(old: slot, before: step.before, after: step.after)
             }
-            if grew { reserveRoom(Shard.blockSize) }
             switch found {
             case .absent: break
             case .busy:
@@ -57,7 +56,8 @@ extension KeyedEntry {
                 // By the word this step made: if it was not abandoned then, the last reader empties it.
                 if after.isAbandoned { unsafe recycle(old.base) }
             case .owned(let slot, let hadValue):
-                replace(in: slot, hadValue: hadValue, with: value.take())
+                let old = replace(in: slot, hadValue: hadValue, with: value.take(), size)
+                withExtendedLifetime(old) {}
                 if isRemoval { unsafe didDrop(slot.base) }
             }
             return enforceLimit()
@@ -69,8 +69,8 @@ extension KeyedEntry {
     }
 
     /// Fills a slot that nobody has found yet, since its shard is locked.
-    private func put(_ value: consuming Value, in slot: Slot<Value>) {
-        fill(slot, with: value)
+    private func put(_ value: consuming Value, _ size: ValueSize?, in slot: Slot<Value>) {
+        fill(slot, with: value, size)
         finishMutation(slot, hasValue: true)
     }
 
@@ -90,11 +90,12 @@ extension KeyedEntry {
                 release(slot)
                 throw error
             }
-            let isStill = unsafe shards.shard(of: hash).pointee.withLock { shard in
+            let size = ValueSize(value)
+            let isStill = withShard(of: hash) { shard in
                 guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base,
                     unsafe slot.header.pointee.apply({ $0.retiring() }) != nil
                 else { return false }
-                put(value, in: shard.replace(index, hash).slot)
+                put(value, size, in: shard.replace(index, hash).slot)
                 return true
             }
             release(slot)

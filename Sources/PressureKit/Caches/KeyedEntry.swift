@@ -103,19 +103,27 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// Finds the key's slot, or makes one, and takes this reader's turn there.
     private func find(_ key: Key, begins: Bool) -> (slot: Slot<Value>, turn: Turn?) {
         let hash = hash(key)
-        let (slot, turn, grew) = unsafe shards.shard(of: hash).pointee.withLock { shard -> (Slot<Value>, Turn?, Bool) in
+        return withShard(of: hash) { shard in
             if let index = shard.index(of: key, hash) {
                 let slot = shard.place(index).slot
-                return (slot, self.turn(slot, begins: begins), false)
+                return (slot, self.turn(slot, begins: begins))
             }
-            let grows = shard.isFull
             let slot = shard.insert(key, hash).slot
             let word = shard.ghosts.take(hash).map(ResidencyWord.dropped) ?? .unloaded
             unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
-            return (slot, self.turn(slot, begins: begins), grows)
+            return (slot, self.turn(slot, begins: begins))
         }
-        if grew { reserveRoom(Shard.blockSize) }
-        return (slot, turn)
+    }
+
+    /// Runs `body` with the shard of a hash locked, and has plans make room for the slots that were added, if any were.
+    func withShard<Result>(of hash: UInt32, _ body: (inout Shard) -> Result) -> Result {
+        let (result, added) = unsafe shards.shard(of: hash).pointee.withLock { shard in
+            let before = shard.slotCount
+            let result = body(&shard)
+            return (result, shard.slotCount - before)
+        }
+        if added > 0 { reserveRoom(added) }
+        return result
     }
 
     // MARK: Slots
@@ -124,21 +132,25 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
         // Abandoned, and out of the table since it was replaced: we are the last to touch it.
         empty(place.slot)
-        unsafe shards[place.shard].pointee.withLock { $0.free(place.index) }
+        let key = unsafe shards[place.shard].pointee.withLock { $0.free(place.index) }
+        // Let go with nothing locked: it may be the last of it.
+        withExtendedLifetime(key) {}
     }
 
     /// A value was dropped: its key leaves the table, so that keys that do not come back cost nothing.
     override func didDrop(_ slot: UnsafeMutableRawPointer) {
         let place = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot))
-        unsafe shards[place.shard].pointee.withLock { shard in
+        let key = unsafe shards[place.shard].pointee.withLock { shard -> Key? in
             // Unless a reader has begun to load it again.
-            guard let step = unsafe place.slot.header.pointee.apply({ $0.vacating() }) else { return }
+            guard let step = unsafe place.slot.header.pointee.apply({ $0.vacating() }) else { return nil }
             clear(place.slot)
             let hash = hash(unsafe place.key.pointee)
             if step.before.isMarkedEvicted { shard.ghosts.note(hash, at: step.before.stamp) }
             shard.remove(place.index, hash)
-            shard.free(place.index)
+            return shard.free(place.index)
         }
+        // Let go with nothing locked: it may be the last of it.
+        withExtendedLifetime(key) {}
     }
 
     override func noteArrival(_ bytes: Int, values: Int) {

@@ -44,10 +44,10 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     }
 
     /// The bytes kept for every slot and cell there is, values and keys included.
-    var byteCount: Int { unsafe table.byteCount + blocks.count * Self.blockSize * Place.stride }
+    var byteCount: Int { table.byteCount + slotCount * Place.stride }
 
-    /// Whether the next slot needs a new block.
-    var isFull: Bool { unsafe freeList == Self.none && Int(unused) == blocks.count * Self.blockSize }
+    /// How many slots there is memory for.
+    var slotCount: Int { unsafe blocks.count * Self.blockSize }
 
     // MARK: Slots come and go
 
@@ -88,11 +88,11 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         }
     }
 
-    /// Makes a removed slot, which nobody holds any more, spare.
-    mutating func free(_ index: UInt32) {
-        unsafe place(index).key.deinitialize(count: 1)
+    /// Makes a removed slot, which nobody holds any more, spare. Returns its key, to be let go when the shard is unlocked.
+    mutating func free(_ index: UInt32) -> Key {
         unsafe place(index).links.pointee.newer = freeList
         freeList = index
+        return unsafe place(index).key.move()
     }
 
     private mutating func takeSpare() -> UInt32 {
@@ -101,7 +101,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
             freeList = unsafe place(index).links.pointee.newer
             return index
         }
-        if isFull {
+        if Int(unused) == slotCount {
             unsafe blocks.append(
                 .allocate(byteCount: Self.blockSize * Place.stride, alignment: max(64, Place.alignment))
             )

@@ -100,9 +100,9 @@ public final class LazyCache<Value: Spillable>: Sendable {
     ///
     /// - Throws: ``PressureError`` with `recursiveAccess` when called from inside ``update(_:)`` of the same cache.
     public func set(_ value: consuming Value) throws(PressureError) {
-        let bytes = value.footprint
-        try entry.replace(with: value)
-        entry.controller?.context?.admission.arrived(bytes)
+        let size = ValueSize(value)
+        try entry.replace(with: value, size)
+        entry.controller?.context?.admission.arrived(size.footprint)
     }
 
     /// Discards the value and its copy; the next access loads anew.
@@ -111,7 +111,7 @@ public final class LazyCache<Value: Spillable>: Sendable {
     /// ``set(_:)`` does.
     ///
     /// - Throws: ``PressureError`` with `recursiveAccess` when called from inside ``update(_:)`` of the same cache.
-    public func invalidate() throws(PressureError) { try entry.replace(with: nil) }
+    public func invalidate() throws(PressureError) { try entry.replace(with: nil, nil) }
 
     // MARK: State
 

@@ -4,21 +4,26 @@ import Synchronization
 /// Changing the value. A writer waits for other writers and for whoever is making the value, never for readers: if the
 /// value is in use, the new one goes into a slot of its own and the readers keep what they hold.
 extension LazyEntry {
-    /// Replaces the value, or with `nil` takes it away, with its copy.
-    func replace(with value: consuming Value?) throws(PressureError) {
+    /// Replaces the value, or with `nil` takes it away, with its copy. The value's size is measured by the caller, before
+    /// it is anybody's turn.
+    func replace(with value: consuming Value?, _ size: ValueSize?) throws(PressureError) {
+        var left = Left()
         try beginWriting()
         defer {
             endWriting()
+            letGo(left)
             keepBudgets()
         }
         while true {
             let slot = slot
             if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
-                return replace(in: slot, hadValue: step.before.isResident, with: value)
+                left.value = replace(in: slot, hadValue: step.before.isResident, with: value, size)
+                return
             }
             switch unsafe slot.header.pointee.state.phase {
             case .resident, .loading, .restoring:
-                return put(value, inPlaceOf: slot)
+                left.slot = put(value, size, inPlaceOf: slot)
+                return
             case .unloaded, .mutating, .releasing, .spilled, .retired:
                 sched_yield()  // An eviction's last step, a few instructions long.
             }
@@ -34,27 +39,25 @@ extension LazyEntry {
                 release(slot)
                 throw error
             }
+            var isPinned = true
             defer {
                 endWriting()
+                // It may be the last that held a slot which was replaced.
+                if isPinned { release(slot) }
                 keepBudgets()
             }
-            guard unsafe slot.base == self.slot.base else {
-                release(slot)
-                continue
+            guard unsafe slot.base == self.slot.base else { continue }
+            if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
+                isPinned = false
+                return try updateInPlace(slot, body)
             }
-            return try update(slot, body)
+            var value = unsafe slot.value.pointee
+            let result = try body(&value)
+            let size = ValueSize(value)
+            // Pinned by this thread, so it cannot be abandoned yet.
+            _ = put(value, size, inPlaceOf: slot)
+            return result
         }
-    }
-
-    private func update<Result>(_ slot: Slot<Value>, _ body: (inout Value) throws -> Result) throws -> Result {
-        if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
-            return try updateInPlace(slot, body)
-        }
-        defer { release(slot) }
-        var value = unsafe slot.value.pointee
-        let result = try body(&value)
-        put(value, inPlaceOf: slot)
-        return result
     }
 
     // MARK: Putting another slot in place
@@ -63,15 +66,32 @@ extension LazyEntry {
     ///
     /// The new slot is found first, opened last: nobody reads the new value before the old one is out of reach, so no
     /// reader sees the new one and then the old one again.
-    private func put(_ value: consuming Value?, inPlaceOf old: Slot<Value>) {
+    ///
+    /// - Returns: the old slot if nobody holds it any more: it is to be recycled when this thread's turn has ended.
+    private func put(
+        _ value: consuming Value?,
+        _ size: ValueSize?,
+        inPlaceOf old: Slot<Value>,
+        isReloadable: Bool = false
+    ) -> Slot<Value>? {
         let hasValue = value != nil
         let fresh = spareSlot()
-        fill(fresh, with: value)
+        fill(fresh, with: value, size)
         unsafe current.store(fresh.base, ordering: .releasing)
         let step = retire(old)
-        finishMutation(fresh, hasValue: hasValue)
+        finishMutation(fresh, hasValue: hasValue, isReloadable: isReloadable)
         unsafe wake(old.base, after: step.before)
-        if step.after.isAbandoned { unsafe recycle(old.base) }
+        return step.after.isAbandoned ? old : nil
+    }
+
+    /// What a writer leaves behind, to be let go when its turn has ended: that runs the app's code.
+    private struct Left {
+        var value: Value?
+        var slot: Slot<Value>?
+    }
+
+    private func letGo(_ left: consuming Left) {
+        if let slot = left.slot { unsafe recycle(slot.base) }
     }
 
     private func retire(_ slot: Slot<Value>) -> (before: ResidencyWord, after: ResidencyWord) {
@@ -124,30 +144,29 @@ extension LazyEntry {
         let value = word.isResident ? try loader() : nil
         // Memory is short again: what there is now is right.
         if traits.alternate.load()?.takeMade() ?? false { return true }
+        let size = value.map { ValueSize($0) }
+        var left = Left()
         try beginWriting()
-        defer { endWriting() }
+        defer {
+            endWriting()
+            letGo(left)
+        }
         // Changed, replaced, or invalidated and loaded again, in the same slot even: this one is out of date.
         guard unsafe slot.base == old.base, unsafe old.header.pointee.state.isReloadable,
             unsafe old.header.pointee.arrival.load(ordering: .relaxed) == arrival
         else { return false }
-        guard let value else {
-            discard(old)
+        guard value != nil else {
+            left.value = discard(old)
             return true
         }
-        let fresh = spareSlot()
-        fill(fresh, with: value)
-        unsafe current.store(fresh.base, ordering: .releasing)
-        let step = retire(old)
-        finishMutation(fresh, hasValue: true, isReloadable: true)
-        unsafe wake(old.base, after: step.before)
-        if step.after.isAbandoned { unsafe recycle(old.base) }
+        left.slot = put(value, size, inPlaceOf: old, isReloadable: true)
         return true
     }
 
-    private func discard(_ slot: Slot<Value>) {
+    private func discard(_ slot: Slot<Value>) -> Value? {
         // If somebody is at work on it, it is left to them.
-        guard let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) else { return }
-        replace(in: slot, hadValue: step.before.isResident, with: nil)
+        guard let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) else { return nil }
+        return replace(in: slot, hadValue: step.before.isResident, with: nil, nil)
     }
 }
 
@@ -169,7 +188,7 @@ extension LazyEntry {
             switch unsafe slot.header.pointee.state.phase {
             case .resident, .loading, .restoring:
                 let fresh = spareSlot()
-                fill(fresh, with: nil)
+                fill(fresh, with: nil, nil)
                 unsafe current.store(fresh.base, ordering: .releasing)
                 let step = retire(slot)
                 body(fresh, false)

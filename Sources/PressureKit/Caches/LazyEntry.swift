@@ -35,7 +35,8 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     /// Puts the first value in, before the app has the cache.
     func initialize(with value: consuming Value) {
         // The slot is unloaded and has no loader, so nobody is at work on it.
-        fill(slot, with: value)
+        let size = ValueSize(value)
+        fill(slot, with: value, size)
         finishMutation(slot, hasValue: true)
         keepBudgets()
     }

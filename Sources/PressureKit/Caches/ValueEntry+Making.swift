@@ -106,12 +106,16 @@ extension ValueEntry {
         let value: Value
         do {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
-            value = try working(in: slot, bytes: statistics.expectedFootprint) {
+            (value, size) = try working(in: slot, bytes: statistics.expectedFootprint) {
                 let clock = clock
+        let size: ValueSize
                 let start = clock.now()
                 let value = try loader()
-                statistics.noteLoad(clock.now() - start, footprint: value.footprint)
-                return value
+                let duration = clock.now() - start
+                // The app's code too: while this thread is named as the maker, or it would wait for itself.
+                let size = ValueSize(value)
+                statistics.noteLoad(duration, footprint: size.footprint)
+                return (value, size)
             }
         } catch {
             statistics.failures.wrappingAdd(1, ordering: .relaxed)
@@ -124,7 +128,7 @@ extension ValueEntry {
             climb(.load, error)
             throw error
         }
-        describe(value, in: slot)
+        note(size, in: slot)
         if let alternate = traits.alternate.load(), alternate.takeMade() {
             unsafe slot.header.pointee.variant.store(CacheVariant.alternate.rawValue, ordering: .relaxed)
         }

@@ -7,23 +7,23 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     // MARK: Filling slots
 
-    /// Puts a value, or none, into a slot that nobody else works on, and leaves it `mutating`: who finds it there waits.
-    func fill(_ slot: Slot<Value>, with value: consuming Value?) {
+    /// Puts a value of a known size, or none, into a slot that nobody else works on, and leaves it `mutating`: who finds
+    /// it there waits. Runs no code of the app's: a lock may be held.
+    func fill(_ slot: Slot<Value>, with value: consuming Value?, _ size: ValueSize?) {
         unsafe slot.header.pointee.word.store(ResidencyWord.mutating.rawValue, ordering: .relaxed)
-        guard let value else { return clear(slot) }
-        describe(value, in: slot)
+        guard let value, let size else { return clear(slot) }
+        note(size, in: slot)
         unsafe slot.value.initialize(to: value)
-        noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed), values: 1)
+        noteArrival(size.footprint, values: 1)
     }
 
     /// Notes the size of a new value and makes room for its copy, so that spilling it will allocate nothing.
-    func describe(_ value: borrowing Value, in slot: Slot<Value>) {
+    func note(_ size: ValueSize, in slot: Slot<Value>) {
         unsafe slot.header.pointee.variant.store(CacheVariant.full.rawValue, ordering: .relaxed)
-        unsafe slot.header.pointee.footprint.store(value.footprint, ordering: .relaxed)
-        let plainByteCount = value.spillByteCount
-        unsafe slot.header.pointee.plainByteCount.store(plainByteCount, ordering: .relaxed)
+        unsafe slot.header.pointee.footprint.store(size.footprint, ordering: .relaxed)
+        unsafe slot.header.pointee.plainByteCount.store(size.plainByteCount, ordering: .relaxed)
         let before = unsafe slot.copy.pointee.chunkCount
-        unsafe slot.copy.pointee.reserve(byteCount: plainByteCount)
+        unsafe slot.copy.pointee.reserve(byteCount: size.plainByteCount)
         reserveFrames(unsafe slot.copy.pointee.chunkCount - before)
     }
 
@@ -32,30 +32,32 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         let before = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
         unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
         defer {
-            // Also when the body throws: it may have changed the value before.
-            unsafe describe(slot.value.pointee, in: slot)
-            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed) - before, values: 0)
+            // Also when the body throws: it may have changed the value before. Nothing is locked, and this thread is named
+            // as the maker: a value that reads its own cache here gets `recursiveAccess`.
+            let size = unsafe ValueSize(slot.value.pointee)
+            note(size, in: slot)
+            noteArrival(size.footprint - before, values: 0)
             unsafe slot.header.pointee.maker.store(0, ordering: .relaxed)
             finishMutation(slot, hasValue: true)
         }
         return unsafe try body(&slot.value.pointee)
     }
 
-    /// Replaces a value, or takes it away, in a slot that this thread has made its own.
-    func replace(in slot: Slot<Value>, hadValue: Bool, with value: consuming Value?) {
-        // Destroyed when this returns, with nothing held: its destruction may run code of the app.
+    /// Replaces a value, or takes it away, in a slot that this thread has made its own. Returns the old value, to be let
+    /// go with nothing held: its destruction may run code of the app.
+    func replace(in slot: Slot<Value>, hadValue: Bool, with value: consuming Value?, _ size: ValueSize?) -> Value? {
         let old = hadValue ? unsafe slot.value.move() : nil
-        defer { withExtendedLifetime(old) {} }
         if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1) }
-        if let value {
-            describe(value, in: slot)
-            noteArrival(unsafe slot.header.pointee.footprint.load(ordering: .relaxed), values: 1)
+        if let value, let size {
+            note(size, in: slot)
+            noteArrival(size.footprint, values: 1)
             unsafe slot.value.initialize(to: value)
             finishMutation(slot, hasValue: true)
         } else {
             clear(slot)
             finishMutation(slot, hasValue: false)
         }
+        return old
     }
 
     /// Ends a change: the slot is read again.

@@ -57,17 +57,14 @@ extension KeyedEntry {
 
     private func adopt(_ value: StateManifest.Value, for key: Key, in file: SegmentFile) {
         // Whatever there is for the key gives way.
-        replace(key, with: nil)
+        replace(key, with: nil, nil)
         let hash = hash(key)
-        let grew = unsafe shards.shard(of: hash).pointee.withLock { shard -> Bool in
+        withShard(of: hash) { shard in
             // Somebody was faster: what is newer stays.
-            guard shard.index(of: key, hash) == nil else { return false }
-            let grows = shard.isFull
+            guard shard.index(of: key, hash) == nil else { return }
             let slot = shard.insert(key, hash).slot
             unsafe slot.header.pointee.word.store(ResidencyWord.mutating.rawValue, ordering: .relaxed)
             adopt(value, in: file, slot)
-            return grows
         }
-        if grew { reserveRoom(Shard.blockSize) }
     }
 }
