@@ -149,6 +149,9 @@ package class CacheEntry: @unchecked Sendable {
     var variant: CacheVariant { .full }
 
     /// Loads the full value and puts it in place of the lighter one, if that is what there is. Blocks.
+    /// The same without blocking the calling thread.
+    func bringBackSuspending() async throws { preconditionFailure("a subclass answers this") }
+
     func bringFullBack() throws {}
 
     /// What a saved state says of the cache, with its values written to `writer`; `nil` when there are none. Blocks.

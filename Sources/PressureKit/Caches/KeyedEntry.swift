@@ -88,7 +88,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             loader: loader(for: key)
         )
         if isAboveLimit {
-            try? await BlockingPool.shared.run { self.enforceLimit() }
+            try? await BlockingPool.restores.run { self.enforceLimit() }
         } else {
             await keepBudgets()
         }
@@ -224,6 +224,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var residentByteCount: Int { footprint }
 
     override var valueCount: Int { count }
+    override func bringBackSuspending() async {}
+
 
     override var pins: Int { words.reduce(0) { $0 + $1.pins } }
 

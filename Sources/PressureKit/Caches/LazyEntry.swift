@@ -118,6 +118,8 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     override func bringBack() throws { release(try acquire()) }
 
+    override func bringBackSuspending() async throws { release(try await acquire()) }
+
     override var residency: Residency { state.residency }
 
     override var footprint: Int { unsafe slot.header.pointee.footprint.load(ordering: .relaxed) }

@@ -53,7 +53,8 @@ extension ValueEntry {
         }
     }
 
-    /// The same without ever blocking the calling thread: what blocks runs on the ``BlockingPool``.
+    /// The same without ever blocking the calling thread: what blocks runs on a ``BlockingPool``, one for restores and
+    /// one for loads, so that loaders that are stuck keep nobody from what only has to be read back.
     ///
     /// It is also begun there: a load that had begun and waited for a thread might wait for loaders that hold them all
     /// and read this very cache.
@@ -67,7 +68,10 @@ extension ValueEntry {
             case .pinned: return slot
             case .load, .restore: preconditionFailure("began what it was not to begin")
             case .away:
-                let made = try await BlockingPool.shared.run { () throws -> Slot<Value>? in
+                // As it looks now; should it be a load after all, the pool has a thread more.
+                let isSpilled = unsafe slot.header.pointee.state.phase == .spilled
+                let pool = isSpilled ? BlockingPool.restores : .shared
+                let made = try await pool.run { () throws -> Slot<Value>? in
                     let (slot, turn) = find(true)
                     return switch turn {
                     case .pinned: slot

@@ -32,7 +32,7 @@ extension PressureManager {
         switch command {
         case .status:
             // It goes through all values, and there may be millions.
-            BlockingPool.shared.submit { [self] in answer(.status(controlStatus)) }
+            BlockingPool.errands.submit { [self] in answer(.status(controlStatus)) }
         case .foreground:
             Task { [self] in answer(.restored(await enterForeground(), by: command)) }
         case .warn(let level, let bytes):

@@ -80,7 +80,7 @@ extension CacheEntry {
     /// The same for a reader that must not block.
     func keepBudgets() async {
         guard PressureController.hasBudgets.load(ordering: .relaxed) else { return }
-        try? await BlockingPool.shared.run { self.keepBudgets() }
+        try? await BlockingPool.restores.run { self.keepBudgets() }
     }
 
     /// Something has left: what comes back is an arrival.

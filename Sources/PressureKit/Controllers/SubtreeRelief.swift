@@ -84,7 +84,7 @@ extension PressureController {
         )
         guard let context else { return EvictionReport(cause: cause) }
         let relief = SubtreeRelief(root: self, context: context)
-        let report = try? await BlockingPool.shared.run {
+        let report = try? await BlockingPool.restores.run {
             relief.run(goal: nil, isHeld: true, source: "attemptEviction")
         }
         guard let report, !report.evicted.isEmpty else { return report ?? EvictionReport(cause: cause) }

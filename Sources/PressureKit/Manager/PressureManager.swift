@@ -192,7 +192,7 @@ public final class PressureManager: Sendable {
     public func shutdown() async {
         beginShutdown()
         let relief = relief
-        try? await BlockingPool.shared.run { relief.waitUntilEnded() }
+        try? await BlockingPool.errands.run { relief.waitUntilEnded() }
         context.events.finish()
     }
 

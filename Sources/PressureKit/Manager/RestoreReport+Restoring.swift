@@ -1,7 +1,7 @@
 import Synchronization
 
 extension RestoreReport {
-    /// Brings values back into memory, the first ones first, on the threads of the ``BlockingPool``.
+    /// Brings values back into memory, the first ones first, without blocking the calling thread.
     ///
     /// - Parameters:
     ///   - entries: the caches, in order.
@@ -19,7 +19,7 @@ extension RestoreReport {
                 waiting.removeFirst()
                 group.addTask {
                     do {
-                        try await BlockingPool.shared.run { try entry.bringBack() }
+                        try await entry.bringBackSuspending()
                         return (entry, nil)
                     } catch {
                         return (entry, error)

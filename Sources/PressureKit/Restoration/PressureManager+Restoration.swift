@@ -105,7 +105,7 @@ extension PressureManager {
         _ work: @escaping @Sendable () throws(PressureError) -> StateReport
     ) async throws(PressureError) -> StateReport {
         do {
-            return try await BlockingPool.shared.run { try work() }
+            return try await BlockingPool.errands.run { try work() }
         } catch {
             guard let error = error as? PressureError else { preconditionFailure("the work throws nothing else") }
             throw error
