@@ -173,9 +173,9 @@ bool pk_is_trading(void) { return trading; }
 
 void pk_set_trading(bool is_trading) { trading = is_trading; }
 
-int pk_run_when_idle(void) {
+int pk_run_in_batches(void) {
     struct sched_param parameters = {.sched_priority = 0};
-    return sched_setscheduler(0, SCHED_IDLE, &parameters);
+    return sched_setscheduler(0, SCHED_BATCH, &parameters);
 }
 
 // Pressure signals.

@@ -56,7 +56,7 @@ extension PressureConfiguration {
             configuration.clock = clock
             configuration.isSequential = true
             // A machine that nobody else uses.
-            configuration.busyReading = { BusyReading(time: $0, runnable: 1) }
+            configuration.busyReading = { BusyReading(time: $0) }
         }
         return configuration
     }

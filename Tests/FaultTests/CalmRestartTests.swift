@@ -12,7 +12,7 @@ import Testing
         _ = controller.cache("mine", initialValue: makeBytes(10_000, seed: 1))
         let second = Shared<CalmWorker?>(nil)
         let pauses = Shared<[Duration?]>([])
-        let worker = try CalmWorker(
+        let worker = CalmWorker(
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
@@ -23,7 +23,7 @@ import Testing
                 }
                 return true
             },
-            read: { BusyReading(time: $0, runnable: 1) }
+            read: { BusyReading(time: $0) }
         )
         second.set(worker)
         _ = worker.step()

@@ -118,12 +118,12 @@ import Testing
         _ = await manager.simulateMemoryWarning(.critical)
         try #require(cache.residency == .spilled)
 
-        let worker = try CalmWorker(
+        let worker = CalmWorker(
             engine: engine,
             root: manager.root,
             rate: .gibibytes(1),
             isCalm: { true },
-            read: { BusyReading(time: $0, runnable: 1) }
+            read: { BusyReading(time: $0) }
         )
         for _ in 0..<3 {
             worker.ring()

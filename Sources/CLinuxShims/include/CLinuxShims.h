@@ -112,9 +112,9 @@ bool pk_is_trading(void);
 /// Sets what `pk_is_trading` says on the calling thread.
 void pk_set_trading(bool is_trading);
 
-/// Has the calling thread run only when a processor has nothing else to do: `sched_setscheduler(2)` with SCHED_IDLE,
-/// which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
-int pk_run_when_idle(void);
+/// Has the calling thread push no other aside when it wakes up, with its usual share of a processor otherwise:
+/// `sched_setscheduler(2)` with SCHED_BATCH, which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
+int pk_run_in_batches(void);
 
 // Pressure signals. `open` is variadic; O_NONBLOCK so that a FIFO without a partner does not stop the caller.
 

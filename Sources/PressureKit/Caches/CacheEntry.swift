@@ -118,6 +118,10 @@ package class CacheEntry: @unchecked Sendable {
     /// allocates nothing.
     func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) { preconditionFailure("a subclass answers this") }
 
+    /// The same for calm times, when nobody may be kept waiting: a lock is held for a bounded number of slots. What comes
+    /// or goes meanwhile may be left out, and slots without a value may be passed too.
+    func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe forEachSlot(body) }
+
     /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
     /// nothing.
     func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {

@@ -3,8 +3,9 @@ import Synchronization
 /// What is to be done for a cache's values in calm times.
 extension CacheEntry {
     /// Lists the values whose copies are missing, in memory, or written in haste, if they have not been used for a while.
+    /// Locks little at a time.
     func list(in work: CalmWork, behind line: ColdLine, canSpill: Bool) {
-        unsafe forEachSlot { slot in
+        unsafe forEachSlotInSlices { slot in
             let word = unsafe header(slot).pointee.state
             let needsMove = word.isCompressed || word.isProvisional
             switch word.phase {

@@ -5,19 +5,24 @@ import Synchronization
 /// a warning only has to free them; compresses what was written in haste; moves what was compressed in memory to the
 /// disk; and gives back the blocks of the spill file that nothing lies in.
 ///
-/// A thread of its own in the kernel's idle class, so it runs only on a processor that has nothing else to do. It sleeps
-/// until the monitor, which is awake anyway, sees that there may be work. Before every chunk it asks whether all is
-/// calm: level normal, no relief. Between slices it asks the kernel whether anybody waits for processors or devices, and
-/// keeps to a rate. A chunk, some 4 ms, is the longest that it goes on after a warning.
+/// A thread of its own. It sleeps until the monitor, which is awake anyway, sees that there may be work. Before every
+/// chunk it asks whether all is calm: level normal, no relief. Between slices it asks the kernel whether anybody waits for
+/// processors or devices, and keeps to a rate. A chunk, some 4 ms, is the longest that it goes on after a warning.
+///
+/// In the batch class, not the idle one: a thread that holds a lock, a slot that readers wait for, or the kernel's lock
+/// of the spill file, and gets no processor, keeps reliefs and readers waiting for as long as the processors are busy,
+/// and one that went into the idle class may not leave it again without privileges (sched(7)). A thread of the batch
+/// class pushes nobody aside when it wakes up; that it takes part otherwise is what the ``CalmGate`` sees.
 final class CalmWorker: Sendable {
     /// Bytes between two looks at how busy the machine is.
     static let slice = 1 << 20
 
     private struct State {
         var line = ColdLine()
-        var gate: CalmGate
+        var gate = CalmGate()
         var pacing: CalmPacing
-        let tools: CalmTools
+        /// Made when there is work, gone when there is none: a worker at rest has no scratch.
+        var tools: CalmTools?
         let work = CalmWork()
         /// The ``UseClock`` when a look found nothing to do, neither now nor later.
         var idleSince: UInt32?
@@ -44,21 +49,19 @@ final class CalmWorker: Sendable {
     /// - Parameters:
     ///   - isCalm: whether nobody needs memory. Called often, on the worker's thread.
     ///   - read: how busy the machine is.
-    /// - Throws: ``PressureError`` with `spillFailed` when there is no memory for the scratch.
     init(
         engine: ReliefEngine,
         root: PressureController,
         rate: ByteCount,
         isCalm: @escaping @Sendable () -> Bool,
         read: @escaping @Sendable (MonotonicInstant) -> BusyReading
-    ) throws(PressureError) {
+    ) {
         self.engine = engine
         self.root = root
         self.isCalm = isCalm
         self.read = read
-        let tools = try CalmTools(clock: engine.clock)
         let pacing = CalmPacing(rate: rate.bytes, burst: max(Self.slice, rate.bytes / 4))
-        state = Lock(State(gate: CalmGate(cores: engine.cores), pacing: pacing, tools: tools))
+        state = Lock(State(pacing: pacing))
     }
 
     deinit { stop() }
@@ -71,7 +74,7 @@ final class CalmWorker: Sendable {
             guard running == nil else { return }
             let loop = try EventLoop()
             try WorkerThread.spawn("pk-calm") { [weak self] in
-                _ = pk_run_when_idle()
+                _ = pk_run_in_batches()
                 // A day is for ever: the bell ends it.
                 while let pause = self?.step(), loop.wait(upTo: pause ?? .seconds(86_400)) {}
             }
@@ -101,7 +104,7 @@ final class CalmWorker: Sendable {
     /// - Returns: how long to pause; `nil` until it is rung. The outer optional is for the thread's weak reference.
     func step() -> Duration?? {
         // A thread that was told to stop, and has not noticed: the manager was run again, and has another one.
-        guard var taken = state.withLock({ $0.take() }) else { return .some(Self.pause) }
+        guard var taken = state.withLock({ $0.take() }) else { return .some(CalmGate.shortestPause) }
         let pause = slice(&taken)
         state.withLock { $0 = taken }
         return .some(pause)
@@ -111,10 +114,14 @@ final class CalmWorker: Sendable {
         guard isCalm() else {
             state.gate.reset()
             state.work.clear()
+            state.tools = nil
             return nil
         }
-        if state.work.isEmpty, !look(&state) { return nil }
-        guard state.gate.allows(read(engine.clock.now())) else { return Self.pause }
+        if state.work.isEmpty, !look(&state) {
+            state.tools = nil
+            return nil
+        }
+        guard state.gate.allows(read(engine.clock.now())) else { return state.gate.pause }
         let delay = state.pacing.delay(at: engine.clock.now())
         guard delay == .zero else { return delay }
         var done = 0
@@ -123,13 +130,11 @@ final class CalmWorker: Sendable {
             done += bytes
         }
         state.pacing.use(done)
-        return Self.pause
+        return CalmGate.shortestPause
     }
 
-    /// Between two slices, and while the machine is busy: long enough for its counters to say something.
-    private static let pause = Duration.milliseconds(100)
-
-    /// Lists what there is to do; whether there is something now.
+    /// Lists what there is to do; whether there is something now. Nothing is locked for long: controllers one by one, for
+    /// a copy of their lists, and caches with many values a slice at a time.
     private func look(_ state: inout State) -> Bool {
         let reading = UseClock.now
         guard state.idleSince != reading else { return false }
@@ -137,9 +142,9 @@ final class CalmWorker: Sendable {
         let canSpill = engine.canSpill
         let (line, work) = (state.line, state.work)
         work.clear()
-        PressureController.hierarchy.withLock { _ in
-            root?.forEachEntry { $0.list(in: work, behind: line, canSpill: canSpill) }
-        }
+        var entries: [(entry: CacheEntry, isVisible: Bool)] = []
+        root?.collectEntries(into: &entries)
+        for (entry, _) in entries { entry.list(in: work, behind: line, canSpill: canSpill) }
         guard work.isEmpty else { return true }
         // Nothing more happens to the copies for now: the time to give blocks back.
         engine.file.punchPending()
@@ -151,16 +156,27 @@ final class CalmWorker: Sendable {
 
     /// Does the next piece of work; the plain bytes, or `nil` when there is none.
     private func next(_ state: inout State) -> Int? {
-        let tools = state.tools
+        if state.tools == nil { state.tools = try? CalmTools(clock: engine.clock) }
+        // Without memory for scratch it is no time to work ahead.
+        guard let tools = state.tools else { return nil }
+        var sinceLook = 0
+        // Also in the middle of a large value; then it is begun anew another time.
+        func goesOn() -> Bool {
+            guard isCalm() else { return false }
+            sinceLook += SegmentFile.chunkSize
+            guard sinceLook > Self.slice else { return true }
+            sinceLook = 0
+            return state.gate.allows(read(engine.clock.now()))
+        }
         return unsafe state.work.withNext { entry, slot, task in
             do throws(SpillFailure) {
                 switch task {
                 case .copy:
-                    let bytes = try unsafe engine.copyAhead(entry, slot, with: tools.encoder, while: isCalm)
+                    let bytes = try unsafe engine.copyAhead(entry, slot, with: tools.encoder, while: goesOn)
                     copiedBytes.wrappingAdd(bytes, ordering: .relaxed)
                     return bytes
                 case .move:
-                    let bytes = try unsafe entry.moveCopy(slot, to: engine.file, with: tools, while: isCalm)
+                    let bytes = try unsafe entry.moveCopy(slot, to: engine.file, with: tools, while: goesOn)
                     movedBytes.wrappingAdd(bytes, ordering: .relaxed)
                     return bytes
                 }

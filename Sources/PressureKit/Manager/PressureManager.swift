@@ -102,7 +102,7 @@ public final class PressureManager: Sendable {
         let read = configuration.busyReading ?? probe.read
         context.calm =
             configuration.copiesAhead
-            ? try CalmWorker(
+            ? CalmWorker(
                 engine: engine,
                 root: root,
                 rate: configuration.copyAheadRate,

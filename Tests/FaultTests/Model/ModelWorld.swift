@@ -32,12 +32,12 @@ final class ModelWorld: Sendable {
         }
         let manager = manager
         controllers = try ["left", "right"].map { try addController($0, to: manager.root) }
-        worker = try CalmWorker(
+        worker = CalmWorker(
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
             isCalm: { !manager.isRelieving },
-            read: { BusyReading(time: $0, runnable: 1) }
+            read: { BusyReading(time: $0) }
         )
         tracks = Self.makeTracks(in: controllers)
     }

@@ -33,12 +33,12 @@ final class FaultBench {
         }
         (self.base, self.disk) = (base, disk)
         controller = try addController("app", to: manager.root)
-        worker = try CalmWorker(
+        worker = CalmWorker(
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
             isCalm: { true },
-            read: { BusyReading(time: $0, runnable: 1) }
+            read: { BusyReading(time: $0) }
         )
     }
 

@@ -66,7 +66,7 @@ extension FuzzTarget {
         try hold(CgroupUsage.limit(Array("\(limit.bytes)\n".utf8).span) == limit, "\(limit) read again")
     }
 
-    /// memory.stat, statm, loadavg.
+    /// memory.stat, statm, schedstat.
     private static func numbers(_ text: [UInt8]) throws(FuzzFailure) {
         for number in [text.span.number(keyed: "inactive_file"), text.span.number(keyed: "total_inactive_file")] {
             try hold(number.map { $0 >= 0 } ?? true, "\(number ?? 0)")
@@ -75,6 +75,6 @@ extension FuzzTarget {
             let (_, isTooMuch) = pages.multipliedReportingOverflow(by: 1 << 16)
             try hold(pages >= 0 && !isTooMuch, "\(pages) pages")
         }
-        if let runnable = BusyProbe.runnable(text.span) { try hold(runnable >= 0, "\(runnable) processes") }
+        if let times = BusyProbe.times(text.span) { try hold(times.ran >= 0 && times.waited >= 0, "\(times)") }
     }
 }

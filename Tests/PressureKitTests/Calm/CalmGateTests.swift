@@ -7,13 +7,15 @@ import Testing
 @Suite struct CalmGateTests {
     private func reading(
         _ milliseconds: Int,
-        runnable: Int? = 1,
+        ran: Int? = 0,
+        waited: Int? = 0,
         processor: Int? = 0,
         device: Int? = 0
     ) -> BusyReading {
         BusyReading(
             time: MonotonicInstant(nanoseconds: Int64(milliseconds) * 1_000_000),
-            runnable: runnable,
+            ran: ran,
+            waited: waited,
             processorStall: processor,
             deviceStall: device
         )
@@ -21,8 +23,9 @@ import Testing
 
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var runnable: Int? = 1
-        /// Microseconds of stall in the 100 ms between two readings.
+        /// Microseconds in the 100 ms between two readings.
+        var ran: Int? = 16_000
+        var waited: Int? = 0
         var processor: Int? = 0
         var device: Int? = 0
         var isCalm: Bool
@@ -30,26 +33,28 @@ import Testing
 
     @Test(arguments: [
         Case(testDescription: "nobody else", isCalm: true),
-        Case(testDescription: "one other on two processors", runnable: 2, isCalm: true),
-        Case(testDescription: "two others on two processors", runnable: 3, isCalm: false),
+        Case(testDescription: "it got a processor nearly whenever it wanted", waited: 1700, isCalm: true),
+        Case(testDescription: "it waited for a tenth of the time it wanted one", waited: 1800, isCalm: false),
+        Case(testDescription: "it was throttled", ran: 2000, waited: 90_000, isCalm: false),
+        Case(testDescription: "it slept, but for a wake-up", ran: 100, waited: 800, isCalm: true),
         Case(testDescription: "others waited for a processor", processor: 10_001, isCalm: false),
         Case(testDescription: "others waited a little", processor: 10_000, isCalm: true),
         Case(testDescription: "others waited for a device", device: 20_000, isCalm: false),
         Case(testDescription: "a kernel without PSI", processor: nil, device: nil, isCalm: true),
-        Case(testDescription: "nothing is known", runnable: nil, processor: nil, device: nil, isCalm: true),
+        Case(testDescription: "nothing is known", ran: nil, waited: nil, processor: nil, device: nil, isCalm: true),
     ])
     func opensOnlyWhileNobodyWaits(_ row: Case) {
-        var gate = CalmGate(cores: 2)
+        var gate = CalmGate()
         var isCalm: Bool
         isCalm = gate.allows(reading(0))
         #expect(!isCalm)
-        let next = reading(100, runnable: row.runnable, processor: row.processor, device: row.device)
+        let next = reading(100, ran: row.ran, waited: row.waited, processor: row.processor, device: row.device)
         isCalm = gate.allows(next)
         #expect(isCalm == row.isCalm)
     }
 
     @Test func readingsThatAreTooCloseSayWhatTheLastOneSaid() {
-        var gate = CalmGate(cores: 2)
+        var gate = CalmGate()
         var isCalm: Bool
         _ = gate.allows(reading(0))
         isCalm = gate.allows(reading(100))
@@ -62,7 +67,7 @@ import Testing
     }
 
     @Test func afterAResetItCountsAnew() {
-        var gate = CalmGate(cores: 2)
+        var gate = CalmGate()
         var isCalm: Bool
         _ = gate.allows(reading(0))
         isCalm = gate.allows(reading(100))
@@ -74,19 +79,65 @@ import Testing
         #expect(isCalm)
     }
 
-    @Test(
-        arguments: [
-            ("0.31 1.32 2.26 3/612 12345\n", 3), ("0.00 0.00 0.00 1/1 1\n", 1), ("0.31 1.32", nil), ("", nil),
-            ("0.31 1.32 2.26 x/612 1\n", nil), ("0.31 1.32 2.26 99999999999999999999/1 1\n", nil),
-        ] as [(String, Int?)]
-    )
-    func readsTheRunQueue(text: String, runnable: Int?) {
-        #expect(BusyProbe.runnable(text.utf8.span) == runnable)
+    /// Each time it was held up it waits twice as long; a sleep in between says nothing, work that nobody held up does.
+    @Test func pausesTwiceAsLongEachTimeThatItWasHeldUp() {
+        var gate = CalmGate()
+        var (time, work) = (0, 0)
+        _ = gate.allows(reading(0))
+        var pauses: [Duration] = []
+        for _ in 0..<9 {
+            time += 100
+            work += 16_000
+            var isCalm: Bool
+            isCalm = gate.allows(reading(time, ran: work, waited: work))
+            #expect(!isCalm)
+            pauses.append(gate.pause)
+            time += Int(gate.pause.nanoseconds / 1_000_000)
+            isCalm = gate.allows(reading(time, ran: work, waited: work))
+            #expect(isCalm, "it never tries again")
+        }
+        #expect(pauses.prefix(3) == [.milliseconds(200), .milliseconds(400), .milliseconds(800)])
+        #expect(pauses.last == CalmGate.longestPause)
+        _ = gate.allows(reading(time + 100, ran: work + 16_000, waited: work))
+        #expect(gate.pause == CalmGate.shortestPause)
     }
 
-    @Test func theMachineItRunsOnHasARunQueue() throws {
-        let reading = BusyProbe().read(at: MonotonicInstant(nanoseconds: 0))
-        #expect(try #require(reading.runnable) >= 1)
+    @Test(
+        arguments: [
+            ("10649749 250999 12\n", [10649, 250]), ("0 0 0", [0, 0]), ("1000 2000", [1, 2]), ("1000", nil), ("", nil),
+            ("x 1000 1\n", nil), ("1000 99999999999999999999 1\n", nil),
+        ] as [(String, [Int]?)]
+    )
+    func readsTheThreadsTimes(text: String, times: [Int]?) {
+        #expect(BusyProbe.times(text.utf8.span).map { [$0.ran, $0.waited] } == times)
+    }
+
+    @Test func theThreadThatReadsHasTimesOfItsOwn() throws {
+        let probe = BusyProbe()
+        let mine = try #require(probe.read(at: MonotonicInstant(nanoseconds: 0)).ran)
+        let others = Shared<Int?>(nil)
+        let done = ConditionLock(false)
+        try WorkerThread.spawn("reader") {
+            others.set(probe.read(at: MonotonicInstant(nanoseconds: 0)).ran)
+            done.withLock { $0 = true }
+        }
+        done.wait { $0 ? () : nil }
+        // A new thread has run for less than the one that builds and runs tests.
+        #expect(try #require(others.value) < max(mine, 50_000))
+    }
+
+    /// The host's load is no business of a container with processors of its own.
+    @Test func looksAtItsOwnCgroupOnly() throws {
+        let root = try FakeRoot()
+        try root.enterUnified("/app")
+        try root.write("/proc/loadavg", "64.0 64.0 64.0 64/612 12345\n")
+        try root.write("/proc/pressure/cpu", "some avg10=99.00 avg60=99.00 avg300=99.00 total=900000000\n")
+        try root.write("/proc/thread-self/schedstat", "5000000 1000 3\n")
+        try root.write("/sys/fs/cgroup/app/cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=42\n")
+        let reading = BusyProbe(root.context).read(at: MonotonicInstant(nanoseconds: 0))
+        #expect(reading.processorStall == 42)
+        #expect(reading.ran == 5000 && reading.waited == 1)
+        #expect(reading.deviceStall == nil)
     }
 }
 

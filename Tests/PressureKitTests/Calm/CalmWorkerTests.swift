@@ -1,3 +1,4 @@
+import Foundation
 import PressureKitTestSupport
 import PressureKitTesting
 import Synchronization
@@ -27,7 +28,7 @@ import Testing
                 configure(&configuration)
             }
             controller = try addController("app", to: manager.root)
-            worker = try CalmWorker(
+            worker = CalmWorker(
                 engine: manager.context.engine,
                 root: manager.root,
                 rate: rate,
@@ -36,7 +37,8 @@ import Testing
                         $0 -= 1; return $0 >= 0
                     }
                 },
-                read: { BusyReading(time: $0, runnable: 1 + others.value) }
+                // Where there are others, somebody always waits.
+                read: { BusyReading(time: $0, processorStall: others.value > 0 ? Int($0.nanoseconds / 1000) : 0) }
             )
             (self.others, self.patience) = (others, patience)
         }
@@ -131,6 +133,104 @@ import Testing
         bench.work()
         #expect(bench.manager.snapshot().cleanFraction == 1)
         withExtendedLifetime(cache) {}
+    }
+
+    /// A container with its own processors, all of them busy: only its own waits tell. It tries, and then less and less
+    /// often; as soon as nobody else wants them, it works on.
+    @Test func heldUpItTriesLessAndLessOften() throws {
+        let bench = try Bench()
+        let caches = (0..<64).map {
+            bench.controller.cache("\($0)", initialValue: makeBytes(1 << 20, seed: UInt64($0), randomBits: 1))
+        }
+        let busy = Shared(true)
+        let copied = Shared<@Sendable () -> Int>({ 0 })
+        let worker = CalmWorker(
+            engine: bench.engine,
+            root: bench.manager.root,
+            rate: .mebibytes(1024),
+            isCalm: { true },
+            // 16 ms of work a MiB, and as long a wait for it.
+            read: { time in
+                let ran = copied.value() >> 6
+                return BusyReading(time: time, ran: ran, waited: busy.value ? ran : 0)
+            }
+        )
+        copied.set { [weak worker] in worker?.copiedBytes.load(ordering: .relaxed) ?? 0 }
+        for _ in 0..<3 {
+            worker.ring()
+            bench.clock.advance(by: ColdLine.interval)
+        }
+        func work(for duration: Duration) -> Int {
+            let (end, before) = (bench.clock.now() + duration, copied.value())
+            while bench.clock.now() < end {
+                guard let pause = worker.step() ?? nil else { break }
+                bench.clock.advance(by: pause)
+            }
+            return (copied.value() - before) >> 20
+        }
+        let first = work(for: .seconds(60))
+        #expect(first > 2 && first < 12, "\(first) slices in the first minute")
+        let second = work(for: .seconds(60))
+        #expect(second > 3 && second < 8, "\(second) slices in the second")
+        busy.set(false)
+        _ = work(for: .seconds(60))
+        #expect(bench.manager.snapshot().cleanFraction == 1)
+        withExtendedLifetime(caches) {}
+    }
+
+    /// While values are listed nothing is locked but a slice of one cache: a thread of the app's may do all it likes
+    /// between two slices.
+    @Test func listsInSlices() throws {
+        let bench = try Bench()
+        let cache = bench.controller.keyedCache("many", key: Int.self, value: [UInt8].self)
+        for key in 0..<20_000 { cache.set([UInt8(truncatingIfNeeded: key)], for: key) }
+        let most = Int(KeyedShard<Int, [UInt8]>.sliceLength)
+        var slots = Set<UInt>()
+        unsafe cache.entry.forEachSlot { slots.insert(UInt(bitPattern: $0)) }
+        #expect(slots.count == 20_000)
+        unsafe cache.entry.forEachSlotInSlices { slots.remove(UInt(bitPattern: $0)) }
+        #expect(slots.isEmpty, "\(slots.count) were left out")
+        // More than one slice, and none longer than it may be.
+        let lengths = unsafe cache.entry.shards[0].pointee.withLock { shard -> [Int] in
+            var lengths: [Int] = []
+            var next: UInt32? = 0
+            while let first = next {
+                var length = 0
+                next = shard.forEachInSlice(from: first) { _ in length += 1 }
+                lengths.append(length)
+            }
+            return lengths
+        }
+        #expect(lengths.count > 1 && lengths.allSatisfy { 1...most ~= $0 }, "\(lengths)")
+    }
+
+    /// Somebody else may change the tree while a cache is asked for its values.
+    @Test func theTreeIsNotLockedWhileValuesAreListed() throws {
+        let bench = try Bench()
+        let probe = ListingProbe(name: "probe", hasLoader: false, controller: bench.controller)
+        bench.controller.state.withLock { $0.entries.append(probe) }
+        bench.rest()
+        _ = bench.worker.step()
+        #expect(probe.isFree.value == true)
+        bench.controller.state.withLock { $0.entries.removeAll { $0 === probe } }
+    }
+
+    /// A cache that sees, when it is listed, whether another thread may have the tree's lock and its controller's.
+    private final class ListingProbe: CacheEntry, @unchecked Sendable {
+        // Sendable: as its superclass.
+        let isFree = Shared<Bool?>(nil)
+
+        override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
+            let done = DispatchSemaphore(value: 0)
+            let controller = controller
+            Thread.detachNewThread {
+                PressureController.hierarchy.withLock { _ in }
+                controller?.state.withLock { _ in }
+                done.signal()
+            }
+            // It is free at once, or never.
+            isFree.set(done.wait(timeout: .now() + 20) == .success)
+        }
     }
 
     @Test func keepsToItsRate() throws {

@@ -39,12 +39,12 @@ import Testing
         let begun = (0..<Self.keys).map { _ in Shared(0) }
         let published = (0..<Self.keys).map { _ in Shared(0) }
         let engine = manager.context.engine
-        let calm = try CalmWorker(
+        let calm = CalmWorker(
             engine: engine,
             root: manager.root,
             rate: .gibibytes(1),
             isCalm: { !manager.isRelieving },
-            read: { BusyReading(time: $0, runnable: 1) }
+            read: { BusyReading(time: $0) }
         )
 
         let threads = BlockingPool(threads: 8)

@@ -6,15 +6,18 @@ struct CgroupLocator: Sendable {
     static let patience = Duration.seconds(5)
 
     private let context: SignalContext
+    private let controller: String
     private let file: ProcFile
     private var fingerprint: UInt64?
     private var lookedAt: MonotonicInstant?
 
     /// Opens /proc/self/cgroup.
     ///
+    /// - Parameter controller: the one of version 1 whose directories are told as those of memory.
     /// - Throws: ``PressureError`` with code `signalUnavailable` when it cannot be opened.
-    init(context: SignalContext) throws(PressureError) {
+    init(context: SignalContext, controller: String = "memory") throws(PressureError) {
         self.context = context
+        self.controller = controller
         file = try ProcFile(path: context.path("/proc/self/cgroup"))
     }
 
@@ -34,8 +37,9 @@ struct CgroupLocator: Sendable {
         guard let membership = file.readAll(),
             let mountinfo = (try? ProcFile(path: context.path("/proc/self/mountinfo")))?.readAll()
         else { return CgroupLayout() }
-        let mounts = CgroupMount.parse(mountinfo)
-        let layout = CgroupLayout(CgroupMembership(parsing: membership), mounts: mounts) { directory in
+        let mounts = CgroupMount.parse(mountinfo, controller: controller)
+        let layout = CgroupLayout(CgroupMembership(parsing: membership, controller: controller), mounts: mounts) {
+            directory in
             unsafe access(context.path(directory), F_OK) == 0  // the string outlives the call
         }
         return CgroupLayout(

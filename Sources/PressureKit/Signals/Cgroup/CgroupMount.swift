@@ -24,7 +24,9 @@ package struct CgroupMount: Hashable, Sendable {
 
     /// Reads all lines, `id parent device root point options [more…] - type source options`, of which only the mounts of
     /// cgroups matter. What is mounted over in the same place is left out. Lines of another form are passed over.
-    package static func parse(_ text: some Collection<UInt8>) -> [CgroupMount] {
+    ///
+    /// - Parameter controller: the one of version 1 that is looked for, as ``Tree/memory``.
+    package static func parse(_ text: some Collection<UInt8>, controller: String = "memory") -> [CgroupMount] {
         var mounts: [CgroupMount] = []
         for line in text.split(separator: UInt8(ascii: "\n")) {
             let fields = line.split(separator: UInt8(ascii: " "))
@@ -33,16 +35,20 @@ package struct CgroupMount: Hashable, Sendable {
             else { continue }
             let point = OctalEscapes.decoded(fields[4])
             mounts.removeAll { $0.point == point }
-            guard let tree = tree(type: fields[dash + 1], options: fields[dash + 3]) else { continue }
+            guard let tree = tree(type: fields[dash + 1], options: fields[dash + 3], controller) else { continue }
             mounts.append(CgroupMount(tree: tree, root: OctalEscapes.decoded(fields[3]), point: point))
         }
         return mounts
     }
 
-    private static func tree(type: some Collection<UInt8>, options: some Collection<UInt8>) -> Tree? {
+    private static func tree(
+        type: some Collection<UInt8>,
+        options: some Collection<UInt8>,
+        _ controller: String
+    ) -> Tree? {
         if type.elementsEqual("cgroup2".utf8) { return .unified }
         guard type.elementsEqual("cgroup".utf8) else { return nil }
-        let hasMemory = options.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual("memory".utf8) }
-        return hasMemory ? .memory : nil
+        let hasIt = options.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(controller.utf8) }
+        return hasIt ? .memory : nil
     }
 }
