@@ -149,13 +149,13 @@ package class CacheEntry: @unchecked Sendable {
     /// Loads or restores the value if it is not in memory. Blocks.
     func bringBack() throws { preconditionFailure("a subclass answers this") }
 
+    /// The same without blocking the calling thread.
+    func bringBackSuspending() async throws { preconditionFailure("a subclass answers this") }
+
     /// Which value the cache has.
     var variant: CacheVariant { .full }
 
     /// Loads the full value and puts it in place of the lighter one, if that is what there is. Blocks.
-    /// The same without blocking the calling thread.
-    func bringBackSuspending() async throws { preconditionFailure("a subclass answers this") }
-
     func bringFullBack() throws {}
 
     /// What a saved state says of the cache, with its values written to `writer`; `nil` when there are none. Blocks.

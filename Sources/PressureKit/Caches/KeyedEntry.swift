@@ -224,6 +224,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// A keyed cache does not remember what was in memory: what is wanted comes back when it is asked for.
     override func bringBack() {}
 
+    override func bringBackSuspending() async {}
+
     override var residency: Residency {
         let words = words
         if words.contains(where: { $0.isResident }) { return .resident }
@@ -236,8 +238,6 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var residentByteCount: Int { footprint }
 
     override var valueCount: Int { count }
-    override func bringBackSuspending() async {}
-
 
     override var pins: Int { words.reduce(0) { $0 + $1.pins } }
 

@@ -108,11 +108,11 @@ extension ValueEntry {
     /// `false` when the slot was replaced meanwhile, so that there is a newer value to read.
     private func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         let value: Value
+        let size: ValueSize
         do {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
             (value, size) = try working(in: slot, bytes: statistics.expectedFootprint) {
                 let clock = clock
-        let size: ValueSize
                 let start = clock.now()
                 let value = try loader()
                 let duration = clock.now() - start

@@ -10,7 +10,7 @@ final class WarmPages: Sendable {
     /// The pages of the process.
     static let shared = WarmPages()
 
-    /// The most that is kept: what a few misses under way at once need.
+    /// The most that is kept, a small limit on memory aside: what a few misses under way at once need.
     static let mostBytes = 8 << 20
     /// Below this a buffer is not worth a look at the shelf.
     static let leastBytes = 64 << 10
@@ -25,6 +25,13 @@ final class WarmPages: Sendable {
     }
 
     private let state = Lock(State())
+    private let most = Atomic<Int>(mostBytes)
+
+    /// Keeps no more than so many bytes from now on; what is over goes back to the system. Allocates nothing.
+    func follow(_ reserves: Reserves) {
+        most.store(reserves.warmPages, ordering: .relaxed)
+        if byteCount > reserves.warmPages { empty() }
+    }
 
     /// The bytes kept now.
     var byteCount: Int { state.withLock { $0.bytes } }
@@ -48,7 +55,7 @@ final class WarmPages: Sendable {
     func keep(_ address: UnsafeMutableRawPointer, byteCount: Int) -> Bool {
         guard pk_is_trading(), byteCount >= Self.leastBytes else { return false }
         return state.withLock { state in
-            guard state.closings == 0, state.bytes + byteCount <= Self.mostBytes else { return false }
+            guard state.closings == 0, state.bytes + byteCount <= most.load(ordering: .relaxed) else { return false }
             for index in 0..<Self.places where state.shelf[index].byteCount == 0 {
                 state.shelf[index] = (UInt(bitPattern: address), byteCount)
                 state.bytes += byteCount

@@ -31,18 +31,33 @@ package final class ChunkEncoder: @unchecked Sendable {
 
     /// Reserves everything encoding will need.
     ///
-    /// - Parameter clock: what ``lastCost`` is measured with.
+    /// - Parameters:
+    ///   - clock: what ``lastCost`` is measured with.
+    ///   - isTouched: whether all of it is memory now, and not only addresses until it is used.
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no memory for it.
-    package init(clock: any MonotonicClock = SystemClock()) throws(PressureError) {
+    package init(clock: any MonotonicClock = SystemClock(), isTouched: Bool = true) throws(PressureError) {
         self.clock = clock
-        deflater = try Deflater()
+        deflater = try Deflater(isTouched: isTouched)
         #if Zstd
         compressor = try ZstdCompressor()
         #endif
-        output = try ReservedPages(byteCount: SegmentFile.chunkSize)
-        readBack = try ReservedPages(byteCount: Self.readBackLength)
+        output = try ReservedPages(byteCount: SegmentFile.chunkSize, isTouched: isTouched)
+        readBack = try ReservedPages(byteCount: Self.readBackLength, isTouched: isTouched)
         #if Encryption
-        sealed = try ReservedPages(byteCount: SegmentFile.chunkSize)
+        sealed = try ReservedPages(byteCount: SegmentFile.chunkSize, isTouched: isTouched)
+        #endif
+    }
+
+    /// Gives the scratch's memory back to the system, for an encoder that is not in use; the next use takes it again.
+    /// Allocates nothing.
+    func giveBack() {
+        use.begin()
+        defer { use.end() }
+        deflater.giveBack()
+        output.giveBack()
+        readBack.giveBack()
+        #if Encryption
+        sealed.giveBack()
         #endif
     }
 

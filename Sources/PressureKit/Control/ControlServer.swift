@@ -117,7 +117,7 @@ final class ControlServer: LoopGuest {
         if let listener = state.listener.take() { state.loop?.unwatch(listener.descriptor) }
         if state.spare >= 0 { Glibc.close(state.spare) }
         state.spare = -1
-        state.process = 0
+        state.process = nil
     }
 
     static func end(_ state: inout State, _ place: Int) {

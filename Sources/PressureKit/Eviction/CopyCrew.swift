@@ -1,4 +1,6 @@
-/// The threads that compress and write: a fixed number, each with scratch reserved before it is needed.
+/// The threads that compress and write, each with scratch reserved before it is needed. The leader's is touched, so
+/// that a relief gets on whatever the system has left; a helper's is address space until the helper first works, so that
+/// a machine with many processors costs a process at rest next to nothing.
 ///
 /// The relief thread leads: it hands out a plan's victims, works on chunks like the others, and takes back each victim
 /// whose last chunk is written, so that memory comes free while others are still being written. One chunk is the unit
@@ -19,6 +21,12 @@ final class CopyCrew: Sendable {
         var job: CopyJob?
         var helpersAllocations = 0
         var isStopped = false
+        /// Threads that may work, the leader among them.
+        var width = 1
+        /// Threads that there are, the leader among them.
+        var threads = 1
+        /// Whether a helper gives its scratch back to the system after a relief.
+        var givesBack = false
     }
 
     /// What every thread of the crew needs, without keeping the crew itself alive.
@@ -48,10 +56,36 @@ final class CopyCrew: Sendable {
         let decoder = try ChunkDecoder()
         try copier.file.rehearse(leadersEncoder, decoder)
         // A thread that was started before another could not be is ended by deinit.
-        for number in 1..<max(1, workers) {
-            let encoder = try ChunkEncoder(clock: clock)
-            try copier.file.rehearse(encoder, decoder)
-            try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder) }
+        for _ in 1..<max(1, workers) { try addHelper() }
+        tools.state.withLock { $0.width = max(1, workers) }
+    }
+
+    private func addHelper() throws(PressureError) {
+        let encoder = try ChunkEncoder(clock: tools.clock, isTouched: false)
+        let number = tools.state.withLock { $0.threads }
+        try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder, number) }
+        tools.state.withLock { $0.threads += 1 }
+    }
+
+    /// How many threads work, the leader among them.
+    var width: Int { tools.state.withLock { $0.width } }
+
+    /// How many threads there are, the leader among them.
+    var threads: Int { tools.state.withLock { $0.threads } }
+
+    /// Whether a helper gives its scratch back to the system after a relief, to touch it again in the next.
+    var givesBack: Bool {
+        get { tools.state.withLock { $0.givesBack } }
+        set { tools.state.withLock { $0.givesBack = newValue } }
+    }
+
+    /// Has so many threads work from now on. Starts those that are missing, which allocates; where there is no memory for
+    /// one, or no thread, the others do without. From one thread at a time.
+    func resize(to workers: Int) {
+        tools.state.withLock { $0.width = max(1, min(workers, $0.threads)) }
+        while threads < workers {
+            guard (try? addHelper()) != nil else { return }
+            tools.state.withLock { $0.width = min(workers, $0.threads) }
         }
     }
 
@@ -119,21 +153,38 @@ package typealias AllocationProbe = @Sendable () -> Int
 
 extension CopyCrew.Tools {
     /// A helper's life.
-    fileprivate func help(with encoder: ChunkEncoder) {
-        while let unit = nextUnit() {
-            let before = probe()
-            copy(unit, with: encoder)
-            let made = probe() - before
-            if made != 0 { state.withLock { $0.helpersAllocations += made } }
+    fileprivate func help(with encoder: ChunkEncoder, _ number: Int) {
+        var isTouched = false
+        while true {
+            switch nextTurn(of: number, isTouched: isTouched) {
+            case .work(let unit):
+                isTouched = true
+                let before = probe()
+                copy(unit, with: encoder)
+                let made = probe() - before
+                if made != 0 { state.withLock { $0.helpersAllocations += made } }
+            case .rest:
+                encoder.giveBack()
+                isTouched = false
+            case .end: return
+            }
         }
     }
 
-    /// The next piece of work; `nil` when the crew is gone.
-    private func nextUnit() -> CopyJob.Unit? {
-        state.wait { state -> CopyJob.Unit?? in
-            if state.isStopped { return .some(nil) }
-            guard let unit = state.job?.takeUnit(now: clock.now()) else { return nil }
-            return .some(unit)
+    /// What a helper does next.
+    private enum Turn {
+        case work(CopyJob.Unit)
+        /// Give the scratch back.
+        case rest
+        /// The crew is gone.
+        case end
+    }
+
+    private func nextTurn(of number: Int, isTouched: Bool) -> Turn {
+        state.wait { state in
+            if state.isStopped { return .end }
+            if number < state.width, let unit = state.job?.takeUnit(now: clock.now()) { return .work(unit) }
+            return isTouched && state.givesBack && state.job == nil ? .rest : nil
         }
     }
 

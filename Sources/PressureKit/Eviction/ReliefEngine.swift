@@ -11,9 +11,8 @@ final class ReliefEngine: Sendable {
     let compressedTier: CompressedTier
     let isMemoryBacked: Bool
     let policy: any EvictionPolicy
-    let workers: Int
-    /// Processors that this process may use.
-    let cores: Int
+    /// Threads that compress and write now: that follows the limit on memory and the quota of processor time.
+    var workers: Int { crew.width }
     let clock: any MonotonicClock
     let footprint: ProcessFootprint
     private let residentOverride: (@Sendable () -> Int)?
@@ -25,6 +24,8 @@ final class ReliefEngine: Sendable {
     let history = Lock(PlanHistory(start: UseClock.now))
     /// For ``spill(_:_:)``; those of reliefs are the crew's.
     let encoders = Lock<[ChunkEncoder]>([])
+    /// What the sizes were last made for.
+    let followed: Followed
     /// Taken out while a relief runs; what was registered meanwhile is made room for when it comes back.
     let storage: Lock<(idle: PlanStorage?, wanted: (values: Int, caches: Int))>
 
@@ -36,7 +37,9 @@ final class ReliefEngine: Sendable {
             fileSystem: configuration.fileSystem,
             allowsRAM: configuration.allowsMemoryBackedSpill
         )
-        let limit = CgroupLimit.least(SignalContext())
+        let limit = CgroupLimit.least(configuration.limits)
+        followed = Followed(configuration)
+        let reserves = followed.reserves(limit)
         file = try SegmentFile(
             directory: directory,
             fileSystem: configuration.fileSystem,
@@ -44,7 +47,8 @@ final class ReliefEngine: Sendable {
                 maximumBytes: configuration.spillLimit,
                 freeSpaceFloor: configuration.freeSpaceFloor,
                 bypassPageCache: configuration.bypassesPageCache ?? (limit != nil),
-                writebackWindow: WritebackWindow.length(under: limit)
+                writebackWindow: reserves.window,
+                mostWriteback: reserves.writeback
             ),
             cipher: configuration.cipher
         )
@@ -53,8 +57,6 @@ final class ReliefEngine: Sendable {
         isMemoryBacked = directory.isMemoryBacked
         storage = Lock((PlanStorage(limit: configuration.plannedValues), (0, 0)))
         policy = configuration.policy ?? configuration.evictionOrder.policy
-        cores = Int(pk_usable_cpus())
-        workers = configuration.isSequential ? 1 : configuration.workers ?? cores
         residentOverride = configuration.residentBytes
         clock = configuration.clock
         probe = configuration.allocationProbe ?? { 0 }
@@ -66,12 +68,14 @@ final class ReliefEngine: Sendable {
             compressesLater: configuration.compressesLater
         )
         crew = try CopyCrew(
-            workers: workers,
+            workers: reserves.workers,
             copier: copier,
             memory: memory,
             clock: configuration.clock,
             probe: configuration.allocationProbe ?? { 0 }
         )
+        crew.givesBack = limit != nil
+        WarmPages.shared.follow(reserves)
     }
 
     /// Evicts values of its own, so that what the Swift runtime builds on first use is there before memory is short: some

@@ -22,7 +22,9 @@ public struct PressureConfiguration: Sendable {
     /// Whether values may be compressed and stay in memory. By default up to 64 MiB, and only what can be spilled nowhere.
     public var compressedTier = CompressedTier.whenSpillingFails(upTo: .mebibytes(64))
 
-    /// Threads that compress and write during a relief, with about 600 KiB of scratch each; `nil` for one a core.
+    /// Threads that compress and write during a relief, with about 600 KiB of scratch each while they do. `nil` for one a
+    /// core that the process may use, by affinity and cgroup quota, and one for each 16 MiB of a cgroup's limit at most;
+    /// that follows when either changes.
     public var workers: Int?
 
     /// Whether a relief may write values as they are, where the disk is faster than the codec, so that memory is free
@@ -93,6 +95,10 @@ public struct PressureConfiguration: Sendable {
     package var compression: CompressionChoice?
     package var environment: [String: String]?
     package var allocationProbe: AllocationProbe?
+    /// Where limits on memory and processor time are looked for.
+    package var limits = SignalContext()
+    /// In place of the processors that the process may run on.
+    package var processors: (@Sendable () -> Int)?
 
     /// The default configuration.
     public init() {}
@@ -141,6 +147,7 @@ public struct PressureConfiguration: Sendable {
         var context = SignalContext()
         context.environment = environment
         context.thresholds = thresholds
+        context.limited = { [weak engine] in engine?.follow($0) }
         if engine.isMemoryBacked {
             let file = engine.file
             context.heldOutside = { ByteCount(bytes: file.usage().storedBytes) }

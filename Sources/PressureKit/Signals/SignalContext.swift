@@ -8,6 +8,8 @@ package struct SignalContext: Sendable {
     package var thresholds = PressureThresholds()
     /// Bytes the library holds in memory outside of the process, such as a spill file on a tmpfs. Does not block.
     package var heldOutside: @Sendable () -> ByteCount = { .zero }
+    /// Told of the least limit that the cgroups set, or that they set none, with each sample. Allocates nothing.
+    package var limited: @Sendable (ByteCount?) -> Void = { _ in }
 
     /// This machine, with default thresholds.
     package init() {}

@@ -60,7 +60,7 @@ extension SegmentFile {
 
     /// Performs what the write-back window asks for. A failure is counted: the frames concerned may be gone once the
     /// page cache forgets them, so a manager should stop trusting the device.
-    func perform(_ steps: WritebackWindow.Steps) {
+    func perform(_ steps: WritebackWindow.Steps, isDraining: Bool = false) {
         let isWritten = isDone { () throws(Errno) in
             if let range = steps.start {
                 try fileSystem.startWriteback(descriptor, at: range.lower, count: range.count)
@@ -69,7 +69,43 @@ extension SegmentFile {
                 try fileSystem.finishWriteback(descriptor, at: range.lower, count: range.count)
             }
         }
-        if !isWritten { state.withLock { $0.usage.writebackFailures += 1 } }
+        state.withLock { state in
+            if !isWritten { state.usage.writebackFailures += 1 }
+            state.window.finished(steps)
+        }
+        if steps.finish != nil { finishes.withLock { $0 &+= 1 } }
+        guard !isDraining else { return }
+        keepWritebackShort()
+    }
+
+    /// Waits while more is on its way to the device than is to be: for what nobody waits for yet, or for others who do.
+    /// So the bytes under way are bounded over all threads, by the limit on memory and not by how many write.
+    private func keepWritebackShort() {
+        while true {
+            let count = finishes.withLock { $0 }
+            let (isOver, steps) = state.withLock { state -> (Bool, WritebackWindow.Steps?) in
+                guard state.window.isOver else { return (false, nil) }
+                return (true, state.window.hasOpen ? state.window.drain() : nil)
+            }
+            guard isOver else { return }
+            if let steps {
+                perform(steps, isDraining: true)
+            } else {
+                // All of it is being waited for by others, each of whom counts when it is done.
+                finishes.wait { $0 != count ? () : nil }
+            }
+        }
+    }
+
+    /// Sizes for another limit on memory. Allocates nothing.
+    func follow(_ reserves: Reserves, bypassesPageCache: Bool) {
+        state.withLock { state in
+            state.window.length = reserves.window
+            state.window.most = reserves.writeback
+        }
+        let wasBypassed = bypasses.exchange(bypassesPageCache, ordering: .relaxed)
+        // What is in an open window is nobody's any more.
+        if wasBypassed, !bypassesPageCache { perform(state.withLock { $0.window.drain() }) }
     }
 
     private func isDone(_ call: () throws(Errno) -> Void) -> Bool {

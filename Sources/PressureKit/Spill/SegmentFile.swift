@@ -36,7 +36,17 @@ package final class SegmentFile: Sendable {
 
     let fileSystem: any FileSystem
     let descriptor: CInt
-    let limits: SpillLimits
+    private let stated: SpillLimits
+    /// Whether the page cache is bypassed now: that follows the limit on memory.
+    let bypasses: Atomic<Bool>
+    /// What the file may take, and how it treats the page cache now.
+    var limits: SpillLimits {
+        var limits = stated
+        limits.bypassPageCache = bypasses.load(ordering: .relaxed)
+        return limits
+    }
+    /// Counts windows that were waited for, for those who wait for others' windows.
+    let finishes = ConditionLock(0)
     /// What seals the frames; `nil` where they lie open. Its key goes with the file.
     let cipher: SpillCipher?
     let state: Lock<State>
@@ -73,13 +83,17 @@ package final class SegmentFile: Sendable {
             throw .spillFileNotOpened(directory: directory.path, errno: error)
         }
         self.fileSystem = fileSystem
-        self.limits = limits
+        stated = limits
+        bypasses = Atomic(limits.bypassPageCache)
         self.cipher = cipher
         isReadOnly = false
         let bytes = min(Int64(limits.maximumBytes?.bytes ?? .max), fileSystem.maximumFileSize)
         let units = UInt32(clamping: bytes / Int64(ExtentAllocator.unitSize))
         state = Lock(
-            State(allocator: ExtentAllocator(limit: units), window: WritebackWindow(length: limits.writebackWindow))
+            State(
+                allocator: ExtentAllocator(limit: units),
+                window: WritebackWindow(length: limits.writebackWindow, most: limits.mostWriteback)
+            )
         )
     }
 
@@ -114,7 +128,8 @@ package final class SegmentFile: Sendable {
     init(adopting descriptor: CInt, fileSystem: any FileSystem, limits: SpillLimits, isReadOnly: Bool = false) {
         self.descriptor = descriptor
         self.fileSystem = fileSystem
-        self.limits = limits
+        stated = limits
+        bypasses = Atomic(limits.bypassPageCache)
         self.isReadOnly = isReadOnly
         cipher = nil
         let units = UInt32(clamping: fileSystem.maximumFileSize / Int64(ExtentAllocator.unitSize))

@@ -9,6 +9,8 @@ package struct SpillLimits: Hashable, Sendable {
     package var bypassPageCache: Bool
     /// Bytes of a window; two of them are in the page cache at a time.
     package var writebackWindow: Int
+    /// The most bytes on their way from the page cache to the device, all threads' together.
+    package var mostWriteback: Int
     /// Blocks are given back as soon as a frame is released: right where that costs a microsecond and the blocks are
     /// memory. On a disk it may cost a hundred, so there it waits for calm times.
     package var returnsAtOnce: Bool
@@ -19,12 +21,14 @@ package struct SpillLimits: Hashable, Sendable {
         freeSpaceFloor: ByteCount = .mebibytes(256),
         bypassPageCache: Bool = false,
         writebackWindow: Int = WritebackWindow.longest,
+        mostWriteback: Int = .max,
         returnsAtOnce: Bool = false
     ) {
         self.maximumBytes = maximumBytes
         self.freeSpaceFloor = freeSpaceFloor
         self.bypassPageCache = bypassPageCache
         self.writebackWindow = writebackWindow
+        self.mostWriteback = mostWriteback
         self.returnsAtOnce = returnsAtOnce
     }
 }

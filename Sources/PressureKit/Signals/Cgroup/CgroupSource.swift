@@ -26,6 +26,8 @@ package final class CgroupSource: SignalSource {
         var levels: [Level?] = Array(repeating: nil, count: 2 * CgroupLayout.deepest)
         var loop: EventLoop?
         var isLost = false
+        /// The least limit of this sample.
+        var limit: ByteCount?
     }
 
     package let name = "cgroups"
@@ -58,9 +60,11 @@ package final class CgroupSource: SignalSource {
     package func sample(at now: MonotonicInstant, into readings: inout [SignalReading?], from first: Int) {
         state.withLock { state in
             move(&state, at: now)
+            state.limit = nil
             for place in state.levels.indices {
                 readings[first + place] = state.levels[place] == nil ? nil : read(place, &state, at: now)
             }
+            context.limited(state.limit)
         }
     }
 
@@ -81,6 +85,7 @@ package final class CgroupSource: SignalSource {
             )
         }
         state.levels[place]?.isLimited = true
+        if let limit = usage.limit { state.limit = min(state.limit ?? limit, limit) }
         if state.levels[place]?.hasRung ?? false {
             state.levels[place]?.hasRung = false
             let bells = state.levels[place]?.rope?.bells
