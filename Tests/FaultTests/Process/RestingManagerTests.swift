@@ -63,11 +63,14 @@ import Testing
                 touched.append(encoder)
             }
             let scratch = RestingManagerTests.privateMemory() - first
-            print("FIGURE limit \(limit): at rest \(cost) KiB with \(workers) workers; touched scratch \(scratch) KiB")
+            let text = "\(cost) KiB with \(workers) workers, whose scratch would be \(scratch) KiB"
+            try text.write(toFile: path + "/figure", atomically: false, encoding: .utf8)
             require(cost > 0 && cost <= most, "a manager at rest costs \(cost) KiB with \(workers) workers")
             manager.endRunning()
             withExtendedLifetime(touched) {}
             exit(0)
         }
+        let text = try? String(contentsOfFile: directory.path + "/figure", encoding: .utf8)
+        figure("a manager at rest, limit \(limit): \(text ?? "unknown")")
     }
 }
