@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -31,6 +32,12 @@ int pk_open_exclusive(const char *path) {
     return open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+int pk_open_direct(int descriptor) {
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+    return open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+}
+
 int pk_open_read(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
 
 int pk_open_directory(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
@@ -43,16 +50,18 @@ int pk_start_writeback(int descriptor, int64_t offset, int64_t length) {
     return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
+int pk_drop_cached(int descriptor, int64_t offset, int64_t length) {
+    int advised = posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
+    if (advised == 0) return 0;
+    errno = advised;
+    return -1;
+}
+
 int pk_finish_writeback(int descriptor, int64_t offset, int64_t length) {
     int result = sync_file_range(descriptor, offset, length,
                                  SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     if (result != 0) return result;
-    int advised = posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
-    if (advised != 0) {
-        errno = advised;
-        return -1;
-    }
-    return 0;
+    return pk_drop_cached(descriptor, offset, length);
 }
 
 int pk_file_system_magic(int descriptor, int64_t *magic) {

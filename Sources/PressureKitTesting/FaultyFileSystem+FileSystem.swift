@@ -12,12 +12,22 @@ extension FaultyFileSystem: FileSystem {
         return try base.openExclusive(path)
     }
 
+    package func openDirect(_ descriptor: CInt) throws(Errno) -> CInt {
+        try fail(.open)
+        let direct = try base.openDirect(descriptor)
+        state.withLock { $0.late.directs[direct] = descriptor }
+        return direct
+    }
+
     package func unlink(_ path: String) throws(Errno) {
         try fail(.unlink)
         try base.unlink(path)
     }
 
-    package func close(_ descriptor: CInt) { base.close(descriptor) }
+    package func close(_ descriptor: CInt) {
+        state.withLock { $0.late.close(descriptor) }
+        base.close(descriptor)
+    }
 
     package func read(
         _ descriptor: CInt,
@@ -29,7 +39,7 @@ extension FaultyFileSystem: FileSystem {
         if case .error(let number) = struck?.fault { throw Errno(rawValue: number) }
         if struck?.fault == .short {
             // The first half of the two buffers taken together, at least one byte of it.
-            let (head, rest) = unsafe halves(first, second)
+            let (head, rest) = unsafe halves(first, second, isDirect: isDirect(descriptor))
             return try unsafe base.read(descriptor, at: offset, into: head, rest)
         }
         let count = try unsafe base.read(descriptor, at: offset, into: first, second)
@@ -53,6 +63,7 @@ extension FaultyFileSystem: FileSystem {
         _ second: UnsafeRawBufferPointer
     ) throws(Errno) -> Int {
         let struck = strike(.write)
+        defer { state.withLock { $0.follower }?() }
         switch struck?.fault {
         case .error(let number): throw Errno(rawValue: number)
         case .short: return try unsafe writeHalf(descriptor, offset, first, second)
@@ -70,18 +81,28 @@ extension FaultyFileSystem: FileSystem {
             return try unsafe bytes.withUnsafeBytes { bytes in
                 Result { () throws(Errno) in try unsafe base.write(descriptor, at: offset, from: bytes, nothing) }
             }.get()
-        case .bitFlip, nil: return try unsafe base.write(descriptor, at: offset, from: first, second)
+        case .lateError(let number):
+            if isDirect(descriptor) { throw Errno(rawValue: number) }
+            let count = try unsafe base.write(descriptor, at: offset, from: first, second)
+            state.withLock { $0.late.note(descriptor, at: offset, count: Int64(count), number) }
+            return count
+        case .bitFlip, nil:
+            let count = try unsafe base.write(descriptor, at: offset, from: first, second)
+            state.withLock { $0.late.note(descriptor, at: offset, count: Int64(count), nil) }
+            return count
         }
     }
 
     package func truncate(_ descriptor: CInt, to size: Int64) throws(Errno) {
         try fail(.truncate)
         try base.truncate(descriptor, to: size)
+        state.withLock { $0.late.cut(descriptor, at: size) }
     }
 
     package func punchHole(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try fail(.punchHole)
         try base.punchHole(descriptor, at: offset, count: count)
+        state.withLock { $0.late.note(descriptor, at: offset, count: count, nil) }
     }
 
     package func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
@@ -92,6 +113,13 @@ extension FaultyFileSystem: FileSystem {
     package func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try fail(.writeback)
         try base.finishWriteback(descriptor, at: offset, count: count)
+        lose(state.withLock { $0.late.writeBack(descriptor, at: offset, count: count) })
+        if let number = state.withLock({ $0.late.takeError(of: descriptor) }) { throw Errno(rawValue: number) }
+    }
+
+    package func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try fail(.dropCached)
+        try base.dropCached(descriptor, at: offset, count: count)
     }
 
     package func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {
@@ -118,13 +146,18 @@ extension FaultyFileSystem: FileSystem {
         if case .error(let number) = strike(operation)?.fault { throw Errno(rawValue: number) }
     }
 
+    /// Past the page cache no device does a part of a sector.
+    private func half(of count: Int, isDirect: Bool) -> Int {
+        isDirect ? min(count, (count / 2 + 511) & ~511) : (count + 1) / 2
+    }
+
     private func writeHalf(
         _ descriptor: CInt,
         _ offset: Int64,
         _ first: UnsafeRawBufferPointer,
         _ second: UnsafeRawBufferPointer
     ) throws(Errno) -> Int {
-        let half = (first.count + second.count + 1) / 2
+        let half = half(of: first.count + second.count, isDirect: isDirect(descriptor))
         // Both ends stay inside their buffers: `half` is at most their sum.
         return try unsafe base.write(
             descriptor,
@@ -136,9 +169,10 @@ extension FaultyFileSystem: FileSystem {
 
     private func halves(
         _ first: UnsafeMutableRawBufferPointer,
-        _ second: UnsafeMutableRawBufferPointer
+        _ second: UnsafeMutableRawBufferPointer,
+        isDirect: Bool
     ) -> (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer) {
-        let half = (first.count + second.count + 1) / 2
+        let half = half(of: first.count + second.count, isDirect: isDirect)
         // As in `writeHalf`.
         return unsafe (
             UnsafeMutableRawBufferPointer(rebasing: first[..<min(half, first.count)]),

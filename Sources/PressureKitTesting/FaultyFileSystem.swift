@@ -22,6 +22,8 @@ public final class FaultyFileSystem: Sendable {
         case punchHole
         /// Starting or awaiting write-back.
         case writeback
+        /// Dropping what was read from the page cache.
+        case dropCached
         /// Asking for the free space of the file system.
         case freeSpace
         /// Asking for the size of a file, or about a directory.
@@ -50,6 +52,9 @@ public final class FaultyFileSystem: Sendable {
         case wrongWrite
         /// A read gives one bit wrong; which one depends on the number of the call.
         case bitFlip
+        /// A write is taken and reads back as it should, and is gone once it is to go to the device: the file says so with
+        /// this error number, once, to whoever waits for write-back next. One past the page cache fails there and then.
+        case lateError(CInt)
     }
 
     /// Which calls it happens to. Calls are counted from 1, from the moment the rule is set.
@@ -81,7 +86,7 @@ public final class FaultyFileSystem: Sendable {
         }
     }
 
-    private struct State {
+    struct State {
         var rule: Rule?
         var matching = 0
         var faults = 0
@@ -89,10 +94,12 @@ public final class FaultyFileSystem: Sendable {
         var allFaults = 0
         var calls: [Operation: Int] = [:]
         var interceptor: (@Sendable (Operation) -> Void)?
+        var follower: (@Sendable () -> Void)?
+        var late = LateWrites()
     }
 
     let base: any FileSystem
-    private let state = Lock(State())
+    let state = Lock(State())
 
     /// Wraps a disk in memory.
     public convenience init(wrapping base: InMemoryFileSystem = InMemoryFileSystem()) {
@@ -125,6 +132,9 @@ public final class FaultyFileSystem: Sendable {
     package func setInterceptor(_ interceptor: (@Sendable (Operation) -> Void)?) {
         state.withLock { $0.interceptor = interceptor }
     }
+
+    /// Sets what is called, with no lock held, after each write and before its caller goes on.
+    package func setFollower(_ follower: (@Sendable () -> Void)?) { state.withLock { $0.follower = follower } }
 
     /// Counts a call: the fault that strikes it, with the number of the call, if any does.
     func strike(_ operation: Operation) -> (fault: Fault, number: Int)? {

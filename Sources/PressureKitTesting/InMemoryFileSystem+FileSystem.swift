@@ -22,6 +22,16 @@ extension InMemoryFileSystem: FileSystem {
         }
     }
 
+    package func openDirect(_ descriptor: CInt) throws(Errno) -> CInt {
+        try state.withLock { state throws(Errno) in
+            guard state.files[descriptor] != nil else { throw .badFileDescriptor }
+            guard state.direct != .none else { throw .invalidArgument }
+            state.nextDescriptor += 1
+            state.directs[state.nextDescriptor] = descriptor
+            return state.nextDescriptor
+        }
+    }
+
     package func unlink(_ path: String) throws(Errno) {
         try state.withLock { state throws(Errno) in
             // Who has the lock keeps it, and no other finds it.
@@ -42,7 +52,8 @@ extension InMemoryFileSystem: FileSystem {
         into first: UnsafeMutableRawBufferPointer,
         _ second: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
-        try with(descriptor) { _, file in
+        try unsafe checkDirect(descriptor, offset, UnsafeRawBufferPointer(first), UnsafeRawBufferPointer(second))
+        return try with(descriptor) { _, file in
             // The file copies at most as many bytes as each buffer holds.
             let count = unsafe file.read(at: Int(offset), into: first)
             guard count == first.count else { return count }
@@ -56,6 +67,7 @@ extension InMemoryFileSystem: FileSystem {
         from first: UnsafeRawBufferPointer,
         _ second: UnsafeRawBufferPointer
     ) throws(Errno) -> Int {
+        try unsafe checkDirect(descriptor, offset, first, second)
         let count = try with(descriptor) { freePages, file in
             // The file copies as many bytes as each buffer holds, or fewer.
             let before = file.usedBytes
@@ -84,6 +96,10 @@ extension InMemoryFileSystem: FileSystem {
         try with(descriptor) { _, _ in }
     }
 
+    package func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try with(descriptor) { _, _ in }
+    }
+
     package func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {
         try with(descriptor) { freePages, _ in UInt64(freePages * SparseFile.pageSize) }
     }
@@ -103,12 +119,29 @@ extension InMemoryFileSystem: FileSystem {
 
     package var effectiveUser: UInt32 { 1000 }
 
+    /// Refuses what a device with sectors of 512 bytes refuses past the page cache.
+    private func checkDirect(
+        _ descriptor: CInt,
+        _ offset: Int64,
+        _ first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer
+    ) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard state.directs[descriptor] != nil else { return }
+            let places = [Int(offset), first.count, second.count, Int(bitPattern: first.baseAddress)]
+            guard state.direct == .whole, places.allSatisfy({ $0 % 512 == 0 }), second.count == 0 else {
+                throw .invalidArgument
+            }
+        }
+    }
+
     /// Calls `body` with the pages left on the disk and an open file.
     private func with<Result: Sendable>(
         _ descriptor: CInt,
         _ body: (Int, inout SparseFile) -> Result
     ) throws(Errno) -> Result {
         try state.withLock { state throws(Errno) in
+            let descriptor = state.directs[descriptor] ?? descriptor
             let freePages = max(0, state.capacity - state.usedBytes) / SparseFile.pageSize
             guard var file = state.files.removeValue(forKey: descriptor) else { throw .badFileDescriptor }
             defer { state.files[descriptor] = file }

@@ -99,6 +99,7 @@ extension InMemoryFileSystem {
     /// The process that had files open is gone: they are closed, and its locks with them. What had a name stays.
     package func endProcess() {
         state.withLock { state in
+            state.directs = [:]
             for descriptor in Array(state.files.keys) { state.close(descriptor) }
         }
     }
@@ -134,6 +135,7 @@ extension InMemoryFileSystem {
 extension InMemoryFileSystem.State {
     /// Closes a file; one with a name is kept.
     mutating func close(_ descriptor: CInt) {
+        if directs.removeValue(forKey: descriptor) != nil { return }
         for (name, holder) in locks where holder == descriptor { locks[name] = nil }
         guard let file = files.removeValue(forKey: descriptor), let name = file.name else { return }
         closed[name] = file

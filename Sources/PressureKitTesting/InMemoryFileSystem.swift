@@ -11,6 +11,9 @@ public final class InMemoryFileSystem: Sendable {
         var capacity: Int
         var maximumFileSize = Int64.max
         var supportsNameless = true
+        var direct = DirectSupport.whole
+        /// Second descriptors, to go past a page cache that there is none of: whose each is.
+        var directs: [CInt: CInt] = [:]
         var directories: [String: DirectoryFacts]
         var files: [CInt: SparseFile] = [:]
         var nextDescriptor: CInt = 1000
@@ -20,6 +23,16 @@ public final class InMemoryFileSystem: Sendable {
         var locks: [String: CInt] = [:]
 
         var usedBytes: Int { files.values.reduce(0) { $0 + $1.usedBytes } }
+    }
+
+    /// What becomes of files that are opened to be written past the page cache.
+    package enum DirectSupport: Sendable, CaseIterable {
+        /// They can be.
+        case whole
+        /// They are opened, and no write is taken (EINVAL).
+        case openOnly
+        /// They cannot be opened (EINVAL).
+        case none
     }
 
     let state: Lock<State>
@@ -40,8 +53,10 @@ public final class InMemoryFileSystem: Sendable {
     /// Bytes of all pages in use.
     public var usedBytes: ByteCount { ByteCount(bytes: state.withLock { $0.usedBytes }) }
 
-    /// The number of files that are open.
-    public var openFiles: Int { state.withLock { $0.files.count } }
+    /// The number of files that are open. A file that is open a second time, past the page cache, counts once.
+    public var openFiles: Int {
+        state.withLock { state in state.files.count + state.directs.values.count { state.files[$0] == nil } }
+    }
 
     /// The names in all directories. Empty as long as every file is nameless.
     public var names: [String] { state.withLock { $0.files.values.compactMap(\.name) } }
@@ -69,6 +84,9 @@ public final class InMemoryFileSystem: Sendable {
 
     /// Whether nameless files exist here; without them opening one fails with EOPNOTSUPP.
     package func setSupportsNameless(_ isSupported: Bool) { state.withLock { $0.supportsNameless = isSupported } }
+
+    /// Sets what comes of opening files to be written past the page cache.
+    package func setDirectSupport(_ support: DirectSupport) { state.withLock { $0.direct = support } }
 
     /// Sets what RLIMIT_FSIZE would be.
     package func setMaximumFileSize(_ size: Int64) { state.withLock { $0.maximumFileSize = size } }

@@ -17,6 +17,10 @@ int pk_open_nameless(const char *directory);
 /// `open(2)` with O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode 0600, for file systems without O_TMPFILE.
 int pk_open_exclusive(const char *path);
 
+/// Opens the file of an open descriptor again, with O_RDWR | O_DIRECT | O_CLOEXEC, by its name in /proc: a nameless file
+/// has no other. O_DIRECT is behind _GNU_SOURCE.
+int pk_open_direct(int descriptor);
+
 /// `open(2)` with O_RDONLY | O_CLOEXEC. `open` is variadic.
 int pk_open_read(const char *path);
 
@@ -32,6 +36,9 @@ int pk_start_writeback(int descriptor, int64_t offset, int64_t length);
 /// Waits for write-back of a range and drops it from the page cache:
 /// `sync_file_range(2)` with all three flags, then `posix_fadvise(POSIX_FADV_DONTNEED)`.
 int pk_finish_writeback(int descriptor, int64_t offset, int64_t length);
+
+/// `posix_fadvise(POSIX_FADV_DONTNEED)`, with the error in `errno` as everywhere else.
+int pk_drop_cached(int descriptor, int64_t offset, int64_t length);
 
 /// `fstatfs(2)`'s f_type: the magic number of the file system. `struct statfs` is not imported.
 int pk_file_system_magic(int descriptor, int64_t *magic);

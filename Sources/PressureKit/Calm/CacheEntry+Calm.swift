@@ -51,6 +51,8 @@ extension CacheEntry {
         guard let begun = unsafe header(slot).pointee.apply({ $0.beginningRestore() }) else { return 0 }
         var isCompressed = begun.before.isCompressed
         var isProvisional = begun.before.isProvisional
+        // The old copy goes for it.
+        let assurance = begun.before.isReloadable ? SpillAssurance.readBack : .onDevice
         defer {
             let ended = unsafe header(slot).pointee.apply {
                 $0.finishingMove(isCompressed: isCompressed, isProvisional: isProvisional)
@@ -83,11 +85,13 @@ extension CacheEntry {
                 return 0
             }
             do throws(SpillFailure) {
-                let choice = CompressionChoice.adaptive
-                fresh.note(
-                    try unsafe file.write(UnsafeRawBufferPointer(plain), with: tools.encoder, compress: choice),
-                    chunk
+                let record = try unsafe file.write(
+                    UnsafeRawBufferPointer(plain),
+                    with: tools.encoder,
+                    compress: .adaptive,
+                    assurance: assurance
                 )
+                fresh.note(record, chunk)
             } catch {
                 fresh.free()
                 throw error

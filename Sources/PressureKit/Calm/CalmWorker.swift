@@ -150,6 +150,7 @@ final class CalmWorker: Sendable {
         engine.file.punchPending()
         engine.memory?.punchPending()
         engine.file.drainWriteback()
+        engine.lookAtWriteback()
         state.idleSince = work.hasMore ? nil : UseClock.now
         return false
     }
@@ -159,6 +160,7 @@ final class CalmWorker: Sendable {
         if state.tools == nil { state.tools = try? CalmTools(clock: engine.clock) }
         // Without memory for scratch it is no time to work ahead.
         guard let tools = state.tools else { return nil }
+        defer { engine.lookAtWriteback() }
         var sinceLook = 0
         // Also in the middle of a large value; then it is begun anew another time.
         func goesOn() -> Bool {

@@ -70,6 +70,37 @@ package final class ChunkEncoder: @unchecked Sendable {
         unsafe readBack.bytes
     }
 
+    /// Where payloads are encoded to.
+    var outputBytes: UnsafeMutableRawBufferPointer {
+        // As above.
+        unsafe output.bytes
+    }
+
+    /// A frame as it is written past the page cache: whole units from the beginning of a page, with zeros behind it. Where
+    /// it is not that already, or lies in the encoder's memory, a copy in `output`, where no other frame lies then.
+    func wholeUnits(of frame: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let unit = ExtentAllocator.unitSize
+        let count = ExtentAllocator.units(forByteCount: frame.count) * unit
+        let base = frame.baseAddress
+        // Both reservations hold whole units and begin with a page; slicing checks the bounds.
+        if unsafe base == UnsafeRawPointer(outputBytes.baseAddress) {
+            return unsafe Self.pad(UnsafeMutableRawBufferPointer(rebasing: outputBytes[..<count]), from: frame.count)
+        }
+        if unsafe base == UnsafeRawPointer(sealedBytes.baseAddress) {
+            return unsafe Self.pad(UnsafeMutableRawBufferPointer(rebasing: sealedBytes[..<count]), from: frame.count)
+        }
+        if count == frame.count, UInt(bitPattern: base) % UInt(unit) == 0 { return unsafe frame }
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: outputBytes[..<count])
+        unsafe room.copyMemory(from: frame)
+        return unsafe Self.pad(room, from: frame.count)
+    }
+
+    private static func pad(_ units: UnsafeMutableRawBufferPointer, from end: Int) -> UnsafeRawBufferPointer {
+        // The rest of the slice.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: units[end...]).initializeMemory(as: UInt8.self, repeating: 0)
+        return UnsafeRawBufferPointer(units)
+    }
+
     /// Room for a sealed chunk; none without the package trait `Encryption`.
     var sealedBytes: UnsafeMutableRawBufferPointer {
         #if Encryption
@@ -174,6 +205,9 @@ extension ChunkEncoder {
     package func batchRecord(_ index: Int) -> SpillRecord { batch.record(index) }
 
     func framesInUnit(from index: Int) -> Int { batch.framesInUnit(from: index) }
+
+    /// Whether bytes are those of the batch that has its place, told by its records.
+    func isBatch(_ bytes: UnsafeRawBufferPointer) -> Bool { unsafe batch.isIntact(in: bytes) }
 
     func placeBatch(at unit: UInt32, generation: UInt64) {
         unsafe batch.place(at: unit, generation: generation, batchBytes)

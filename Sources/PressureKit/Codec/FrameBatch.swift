@@ -103,6 +103,20 @@
         return true
     }
 
+    /// Whether the frames of a batch that has its place lie in these bytes as they were, by their checksums.
+    func isIntact(in bytes: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        while index < count {
+            // As above; slicing checks the bounds.
+            let frame = unsafe frames[index]
+            let range = frame.offset..<frame.offset + frame.storedLength
+            let checksum = unsafe Checksum.crc32(UnsafeRawBufferPointer(rebasing: bytes[range]))
+            guard unsafe checksum == records[index].checksum else { return false }
+            index += 1
+        }
+        return true
+    }
+
     /// The record of a frame of a batch that has its place.
     func record(_ index: Int) -> SpillRecord {
         precondition(0..<count ~= index)

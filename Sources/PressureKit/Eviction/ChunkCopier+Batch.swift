@@ -31,7 +31,7 @@ extension ChunkCopier {
         var victims = InlineArray<256, UInt32>(repeating: 0)
         var isProvisional = InlineArray<256, Bool>(repeating: false)
         var count = 0
-        var verifies = false
+        var assurance = SpillAssurance.taken
     }
 
     /// Adds a victim's bytes; `false` when the batch has no room for them. A value that does not pass its bytes is done.
@@ -46,7 +46,8 @@ extension ChunkCopier {
         // The storage retains every entry it lists.
         let entry = unsafe place.entry.takeUnretainedValue()
         let byteCount = unsafe storage.outcomes[victim].plainBytes
-        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, .relief)
+        let assurance = unsafe Self.assurance(for: entry.header(place.slot).pointee.state)
+        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, .relief, assurance)
         var isPassed = false
         var isAppended = false
         unsafe entry.withSpillBytes(place.slot) { span in
@@ -63,7 +64,7 @@ extension ChunkCopier {
         batch.victims[batch.count] = UInt32(truncatingIfNeeded: victim)
         batch.isProvisional[batch.count] = choice.isProvisional && ChunkEncoder.compressedLimit(byteCount) != nil
         batch.count += 1
-        if unsafe !entry.header(place.slot).pointee.state.isReloadable { batch.verifies = true }
+        if assurance == .onDevice { batch.assurance = .onDevice }
         return true
     }
 
@@ -78,7 +79,7 @@ extension ChunkCopier {
         var lastFailure: SpillFailure?
         var failures = 0
         do throws(SpillFailure) {
-            try file.writeBatch(with: encoder, verify: batch.verifies)
+            try file.writeBatch(with: encoder, assurance: batch.assurance)
         } catch {
             isWritten = false
         }

@@ -23,6 +23,8 @@ struct ChunkCopier: Sendable {
     /// Whether a relief may leave compressing for later.
     let compressesLater: Bool
     private let rates = Rates()
+    /// Of what is written to the device and waited for, which is another disk as far as speed is concerned.
+    private let deviceRates = Rates()
 
     init(file: SegmentFile, choice: CompressionChoice?, compressesLater: Bool) {
         self.file = file
@@ -30,8 +32,8 @@ struct ChunkCopier: Sendable {
         self.compressesLater = compressesLater
     }
 
-    /// Encodes, writes and, for a value that cannot be made again, reads back and compares some chunks of a value that is
-    /// being copied. Blocks; allocates nothing.
+    /// Encodes and writes some chunks of a value that is being copied; those of one that cannot be made again are on the
+    /// device afterwards, and were compared with what is there. Blocks; allocates nothing.
     func copy(
         _ chunks: Range<Int>,
         of entry: CacheEntry,
@@ -40,7 +42,7 @@ struct ChunkCopier: Sendable {
         for purpose: CodecChoice.Purpose
     ) -> Result {
         let byteCount = unsafe entry.plainByteCount(slot)
-        let isReloadable = unsafe entry.header(slot).pointee.state.isReloadable
+        let assurance = unsafe Self.assurance(for: entry.header(slot).pointee.state)
         // The slot is being copied, so its copy is ours; `beginCopy` has said where it goes.
         let target = unsafe entry.copy(slot).pointee.file ?? file
         var result = Result(failure: .valueNotPassed)
@@ -59,7 +61,7 @@ struct ChunkCopier: Sendable {
                             to: target,
                             encoder,
                             entry,
-                            !isReloadable,
+                            assurance,
                             purpose,
                             &result
                         )
@@ -80,44 +82,53 @@ struct ChunkCopier: Sendable {
         to target: SegmentFile,
         _ encoder: ChunkEncoder,
         _ entry: CacheEntry,
-        _ verifies: Bool,
+        _ assurance: SpillAssurance,
         _ purpose: CodecChoice.Purpose,
         _ result: inout Result
     ) throws(SpillFailure) -> SpillRecord {
         if target.isInMemory {
-            return try unsafe target.write(plain, with: encoder, compress: .deflate, verify: verifies)
+            return try unsafe target.write(plain, with: encoder, compress: .deflate, assurance: assurance)
         }
-        if let choice { return try unsafe target.write(plain, with: encoder, compress: choice, verify: verifies) }
-        let choice = next(for: entry, purpose)
+        if let choice { return try unsafe target.write(plain, with: encoder, compress: choice, assurance: assurance) }
+        let choice = next(for: entry, purpose, assurance)
         var record: SpillRecord
         do throws(SpillFailure) {
-            record = try unsafe target.write(plain, with: encoder, compress: choice.request, verify: verifies)
+            record = try unsafe target.write(plain, with: encoder, compress: choice.request, assurance: assurance)
         } catch {
             // Compressed it may still fit.
             guard choice.isProvisional, error.isDiskFull else { throw error }
-            return try unsafe target.write(plain, with: encoder, compress: .adaptive, verify: verifies)
+            return try unsafe target.write(plain, with: encoder, compress: .adaptive, assurance: assurance)
         }
         // One that fits a unit anyway gains nothing by being compressed.
         if choice.isProvisional, ChunkEncoder.compressedLimit(plain.count) != nil { result.isProvisional = true }
-        note(encoder, entry)
+        note(encoder, entry, assurance)
         return record
     }
 
+    /// What has to be known of a value's copy before the value may leave memory.
+    static func assurance(for word: ResidencyWord) -> SpillAssurance { word.isReloadable ? .taken : .onDevice }
+
+    private func rates(_ assurance: SpillAssurance) -> Rates { assurance == .onDevice ? deviceRates : rates }
+
     /// What to do with the next chunk of a cache.
-    func next(for entry: CacheEntry, _ purpose: CodecChoice.Purpose) -> CodecChoice {
+    func next(
+        for entry: CacheEntry,
+        _ purpose: CodecChoice.Purpose,
+        _ assurance: SpillAssurance
+    ) -> CodecChoice {
         let purpose: CodecChoice.Purpose = compressesLater ? purpose : .calm
         var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
-        let choice = rates.lock.withLock { CodecChoice.next(&memory, &$0, for: purpose) }
+        let choice = rates(assurance).lock.withLock { CodecChoice.next(&memory, &$0, for: purpose) }
         // A lost race loses one count.
         entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
         return choice
     }
 
     /// Learns from what a chunk took.
-    private func note(_ encoder: ChunkEncoder, _ entry: CacheEntry) {
+    private func note(_ encoder: ChunkEncoder, _ entry: CacheEntry, _ assurance: SpillAssurance) {
         guard let cost = encoder.lastCost else { return }
         var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
-        rates.lock.withLock { CodecChoice.note(cost, &memory, &$0) }
+        rates(assurance).lock.withLock { CodecChoice.note(cost, &memory, &$0) }
         entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
     }
 }

@@ -123,7 +123,8 @@ public struct EvictionReport: Sendable {
     public var evicted: [Evicted] = []
     /// What stayed, by cache and reason.
     public var skipped: [Skipped] = []
-    /// What failed: the last failure of each cache.
+    /// What failed: the last failure of each cache; then, without a path, that of a disk that failed after it had taken
+    /// writes, if it did.
     public var failures: [PressureError] = []
     /// Values of caches that were registered while the relief ran, and are in no list.
     public var unlisted = 0

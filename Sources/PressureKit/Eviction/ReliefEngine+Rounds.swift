@@ -20,6 +20,8 @@ extension ReliefEngine {
         var last: Candidate?
         /// The deadline that ended a round.
         var missedDeadline: MonotonicInstant?
+        /// What write-back came to, if it failed.
+        var lateFailure: SpillFailure?
         /// Whether a round has freed nothing, so that another one would not either.
         var isExhausted = false
         /// Says whether memory is short no more; `nil` when nobody knows, or more is wanted than that.
@@ -100,6 +102,7 @@ extension ReliefEngine {
         progress.phases.release += released - planned
 
         spill(&progress, victims: firstSpill..<victims, deadline: amount.deadline)
+        lookAtWriteback(&progress)
         progress.phases.spill += clock.now() - released
         // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
         // suspended, what can be made again may go without.
@@ -151,6 +154,7 @@ extension ReliefEngine {
             case .finished(let victim):
                 finish(victim, &progress)
                 if progress.look() { crew.suspend() }
+                if lookAtWriteback(&progress) { crew.suspend() }
             case .done:
                 if crew.isLate { progress.missedDeadline = deadline }
                 let reason = crew.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
@@ -194,10 +198,19 @@ extension ReliefEngine {
             skip(victim, storage, .spillFailed)
             return
         }
-        if way == .spill { backoff.withLock { $0.noteSuccess() } }
+        // Where write-back has just failed, a write that succeeds proves nothing.
+        if way == .spill, !file.isDoubtful { backoff.withLock { $0.noteSuccess() } }
         unsafe storage.outcomes[victim].storedBytes = stored
         entry.statistics.noteWrite(outcome.copyTime, byteCount: outcome.plainBytes)
         release(victim, &progress, dropping: false)
+    }
+
+    /// Notes, once for the report, that write-back has failed: whether it has, since the last look.
+    @discardableResult
+    private func lookAtWriteback(_ progress: inout Progress) -> Bool {
+        guard let failure = takeLateFailure() else { return false }
+        progress.lateFailure = failure
+        return true
     }
 
     private func noteFailure(_ failure: SpillFailure) {
@@ -259,6 +272,9 @@ extension ReliefEngine {
         report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
         report.allocations = isProbed ? progress.allocations : nil
         report.fill(from: progress.storage.tally, isMemoryBacked: isMemoryBacked)
+        lookAtWriteback(&progress)
+        // Of no cache in particular: which values have lost their copies shows when they are read.
+        if let failure = progress.lateFailure { report.failures.append(failure.pressureError()) }
         progress.storage.clear()
         WarmPages.shared.reopen()
         storage.withLock { storage in

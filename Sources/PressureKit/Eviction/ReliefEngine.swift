@@ -21,6 +21,7 @@ final class ReliefEngine: Sendable {
     let probe: AllocationProbe
     let isProbed: Bool
     let backoff = Lock(SpillBackoff())
+    private let lateListener = Lock<(@Sendable (PressureError) -> Void)?>(nil)
     let history = Lock(PlanHistory(start: UseClock.now))
     /// For ``spill(_:_:)``; those of reliefs are the crew's.
     let encoders = Lock<[ChunkEncoder]>([])
@@ -126,6 +127,7 @@ final class ReliefEngine: Sendable {
         unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
         encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
         noteWriting(failure)
+        lookAtWriteback()
         return failure == nil
     }
 
@@ -133,10 +135,34 @@ final class ReliefEngine: Sendable {
     func noteWriting(_ failure: SpillFailure?) {
         let now = clock.now()
         backoff.withLock { backoff in
-            guard let failure else { return backoff.noteSuccess() }
+            guard let failure else {
+                if !file.isDoubtful { backoff.noteSuccess() }
+                return
+            }
             // A value that cannot be encoded says nothing about the disk.
             if !failure.concernsValueOnly { backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now) }
         }
+    }
+
+    /// Told of a disk that failed after it had taken a write, where no relief runs whose report says so. Called on the
+    /// thread that found it, with nothing locked.
+    var onLateFailure: (@Sendable (PressureError) -> Void)? {
+        get { lateListener.withLock { $0 } }
+        set { lateListener.withLock { $0 = newValue } }
+    }
+
+    /// Whether write-back has failed since the last look: writing is suspended then, at once, since writes that
+    /// succeed say nothing against it. Allocates nothing.
+    func takeLateFailure() -> SpillFailure? {
+        guard let failure = file.takeLateFailure() else { return nil }
+        let now = clock.now()
+        backoff.withLock { $0.noteFailure(isDiskFull: true, at: now) }
+        return failure
+    }
+
+    /// The same outside a relief, and tells of it.
+    func lookAtWriteback() {
+        if let failure = takeLateFailure() { onLateFailure?(failure.pressureError()) }
     }
 
     /// What a round may do with the compressed tier.

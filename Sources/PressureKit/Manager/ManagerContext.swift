@@ -86,6 +86,11 @@ final class ManagerContext: Sendable {
         self.clock = clock
         log = ManagerLog(logger, clock: clock)
         ledger = FrameLedger(file: engine.file, memory: engine.memory, books: books)
+        engine.onLateFailure = { [weak self] failure in
+            guard let self else { return }
+            self.log.failedLate(failure)
+            self.events.deliver(.failure(failure))
+        }
     }
 
     var delegate: (any PressureManagerDelegate)? {

@@ -14,6 +14,7 @@ import Logging
 /// | `relief finished` | debug | cause, claimed_bytes, returned_bytes, evicted, skipped, failures, duration_ms |
 /// | `values could not be spilled` | warning | path, error, errno, failures, held_back |
 /// | `a spilled copy could not be used` | warning | path, error, errno, held_back |
+/// | `the spill disk failed late` | warning | error, errno, held_back |
 /// | `a hook took too long` | warning | path, hook, duration_ms, held_back |
 /// | `control socket opened` | debug | socket |
 /// | `control socket unavailable` | warning | error, errno |
@@ -25,6 +26,7 @@ final class ManagerLog: Sendable {
     private struct Throttles {
         var spills = LogThrottle()
         var copies = LogThrottle()
+        var writebacks = LogThrottle()
         var hooks = LogThrottle()
         var callers = LogThrottle()
     }
@@ -88,6 +90,11 @@ final class ManagerLog: Sendable {
     /// A copy could not be read back.
     func lost(_ failure: PressureError) {
         warn("a spilled copy could not be used", \.copies, Self.metadata(of: failure))
+    }
+
+    /// The disk failed after it had taken a write, outside a relief.
+    func failedLate(_ failure: PressureError) {
+        warn("the spill disk failed late", \.writebacks, Self.metadata(of: failure))
     }
 
     // MARK: Control

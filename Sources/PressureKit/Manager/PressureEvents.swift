@@ -10,7 +10,8 @@ public enum PressureEvent: Sendable {
     case reliefFinished(EvictionReport)
     /// What was visible has been restored.
     case restoreFinished(RestoreReport)
-    /// A copy could not be read. The value was loaded again, or its reader got this error.
+    /// A copy could not be read, and the value was loaded again, or its reader got this error; or, without a path, the
+    /// spill disk failed after it had taken writes, and what a loader makes may have lost its copies.
     case failure(PressureError)
 }
 

@@ -144,7 +144,7 @@ final class StateFrames {
                 do throws(SpillFailure) {
                     // Within the value.
                     let chunk = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
-                    try add(try unsafe file.write(chunk, with: encoder), to: &records)
+                    try add(try unsafe file.write(chunk, with: encoder, assurance: .readBack), to: &records)
                 } catch {
                     return .failure(error)
                 }

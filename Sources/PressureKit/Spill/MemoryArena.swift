@@ -78,6 +78,9 @@ final class MemoryArena: FileSystem, @unchecked Sendable {
 
     func openExclusive(_ path: String) throws(Errno) -> CInt { throw .notSupported }
 
+    /// What is written here is where it stays: nothing lies between.
+    func openDirect(_ descriptor: CInt) throws(Errno) -> CInt { throw .notSupported }
+
     func unlink(_ path: String) throws(Errno) {}
 
     func close(_ descriptor: CInt) {}
@@ -85,6 +88,8 @@ final class MemoryArena: FileSystem, @unchecked Sendable {
     func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
 
     func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
+
+    func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
 
     func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 { UInt64(capacity) }
 

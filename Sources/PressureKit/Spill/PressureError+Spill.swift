@@ -117,7 +117,7 @@ extension SpillFailure {
         switch self {
         case .limitReached, .floorReached: .diskFull
         case .writeFailed: isDiskFull ? .diskFull : .spillFailed
-        case .parentsFile, .notWritten, .valueNotPassed, .notCompressible: .spillFailed
+        case .writebackFailed, .parentsFile, .notWritten, .valueNotPassed, .notCompressible: .spillFailed
         case .readFailed: .restoreFailed
         case .damaged: .damagedCopy
         }
@@ -125,7 +125,7 @@ extension SpillFailure {
 
     private var errno: Errno? {
         switch self {
-        case .writeFailed(let errno), .readFailed(let errno): errno
+        case .writeFailed(let errno), .writebackFailed(let errno), .readFailed(let errno): errno
         case .limitReached, .floorReached, .parentsFile, .notCompressible, .valueNotPassed, .notWritten, .damaged: nil
         }
     }
@@ -145,6 +145,11 @@ extension SpillFailure {
             isDiskFull
                 ? "The spill file cannot grow: \(errno). Free space on its disk, or set another spill directory."
                 : "Writing the spill file failed: \(errno). The value is still in memory; check the disk."
+        case .writebackFailed(let errno):
+            """
+            The spill disk failed after it had taken a write: \(errno). Values that a loader makes may have lost their \
+            copies and are loaded again; no others have. Check the disk, or set another spill directory.
+            """
         case .notCompressible:
             "The value does not become smaller by compressing, so it stays in memory as it is. Give it a disk to go to."
         case .valueNotPassed:

@@ -47,10 +47,13 @@ extension SegmentFile {
     /// - Parameters:
     ///   - encoder: the encoder that the batch was begun with. Its `batchRecord(_:)` has the records afterwards, in the
     ///     order in which the values were appended.
-    ///   - verify: whether the whole batch is read back and compared before it is trusted. One value that needs it is
-    ///     reason enough.
+    ///   - assurance: what has to be known of the whole batch before it is trusted. One value that needs it is reason
+    ///     enough.
     /// - Throws: why it could not be written. None of it is, then: nothing is left allocated in the file.
-    package func writeBatch(with encoder: ChunkEncoder, verify: Bool = true) throws(SpillFailure) {
+    package func writeBatch(
+        with encoder: ChunkEncoder,
+        assurance: SpillAssurance = .onDevice
+    ) throws(SpillFailure) {
         defer { endBatch(encoder) }
         let byteCount = unsafe encoder.batchBytes.count
         guard byteCount > 0 else { return }
@@ -59,11 +62,7 @@ extension SegmentFile {
         let offset = Int64(extent.start) * Int64(ExtentAllocator.unitSize)
         do throws(SpillFailure) {
             let frames = try unsafe sealedBatch(with: encoder)
-            try unsafe writePayload(frames, at: offset)
-            if verify {
-                let isWritten = try unsafe isWritten(frames, at: offset, with: encoder)
-                guard isWritten else { throw .notWritten }
-            }
+            try unsafe put(frames, at: offset, assurance, with: encoder) { unsafe encoder.isBatch($0) }
         } catch {
             state.withLock { $0.allocator.free(extent) }
             encoder.abandonBatch()
@@ -81,7 +80,7 @@ extension SegmentFile {
                 }
                 index += 1
             }
-            guard limits.bypassPageCache else { return WritebackWindow.Steps() }
+            guard limits.bypassPageCache, assurance != .onDevice else { return WritebackWindow.Steps() }
             return state.window.wrote(at: offset, count: byteCount)
         }
         perform(steps)

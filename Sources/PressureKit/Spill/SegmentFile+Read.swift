@@ -36,6 +36,12 @@ extension SegmentFile {
         into payload: UnsafeMutableRawBufferPointer
     ) throws(SpillFailure) {
         let count: Int
+        // What a limit counts is not kept for readers who may never come.
+        let extent = record.extent
+        defer {
+            let unit = ExtentAllocator.unitSize
+            dropCached(at: Int64(extent.start) * Int64(unit), count: Int(extent.count) * unit)
+        }
         do {
             let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
             count = try unsafe fileSystem.readFully(descriptor, at: record.offset, into: payload, nothing)

@@ -26,7 +26,12 @@ extension SegmentFile {
             unsafe plain[index] = UInt8(noise >> 28)
         }
         for choice in CompressionChoice.allCases {
-            let record = try unsafe write(UnsafeRawBufferPointer(plain), with: encoder, compress: choice)
+            let record = try unsafe write(
+                UnsafeRawBufferPointer(plain),
+                with: encoder,
+                compress: choice,
+                assurance: .readBack
+            )
             let isSound: Bool
             do {
                 try unsafe read(record, into: found, with: decoder)
@@ -41,6 +46,10 @@ extension SegmentFile {
             // The frame is gone, so this must fail: the proof that failures are noticed.
             if unsafe (try? read(record, into: found, with: decoder)) != nil { throw .notWritten }
         }
+        // Once in earnest; a page of it shows as much as a chunk.
+        let page = unsafe UnsafeRawBufferPointer(rebasing: plain[..<ExtentAllocator.unitSize])
+        release(try unsafe write(page, with: encoder, assurance: .onDevice))
+        punchPending()
         drainWriteback()
     }
 }

@@ -32,7 +32,8 @@ extension SegmentFile {
     /// Waits until all that was written is on the device and out of the page cache, when the limits ask for that.
     /// Blocks; allocates nothing.
     package func drainWriteback() {
-        guard limits.bypassPageCache else { return }
+        // A child of fork(2) shares the file's description, and would be told of failures in its parent's place.
+        guard limits.bypassPageCache, isOurs else { return }
         perform(state.withLock { $0.window.drain() })
     }
 
@@ -56,45 +57,6 @@ extension SegmentFile {
             state.fileUnits = max(cut, state.allocator.end)
         }
         return isCut
-    }
-
-    /// Performs what the write-back window asks for. A failure is counted: the frames concerned may be gone once the
-    /// page cache forgets them, so a manager should stop trusting the device.
-    func perform(_ steps: WritebackWindow.Steps, isDraining: Bool = false) {
-        let isWritten = isDone { () throws(Errno) in
-            if let range = steps.start {
-                try fileSystem.startWriteback(descriptor, at: range.lower, count: range.count)
-            }
-            if let range = steps.finish {
-                try fileSystem.finishWriteback(descriptor, at: range.lower, count: range.count)
-            }
-        }
-        state.withLock { state in
-            if !isWritten { state.usage.writebackFailures += 1 }
-            state.window.finished(steps)
-        }
-        if steps.finish != nil { finishes.withLock { $0 &+= 1 } }
-        guard !isDraining else { return }
-        keepWritebackShort()
-    }
-
-    /// Waits while more is on its way to the device than is to be: for what nobody waits for yet, or for others who do.
-    /// So the bytes under way are bounded over all threads, by the limit on memory and not by how many write.
-    private func keepWritebackShort() {
-        while true {
-            let count = finishes.withLock { $0 }
-            let (isOver, steps) = state.withLock { state -> (Bool, WritebackWindow.Steps?) in
-                guard state.window.isOver else { return (false, nil) }
-                return (true, state.window.hasOpen ? state.window.drain() : nil)
-            }
-            guard isOver else { return }
-            if let steps {
-                perform(steps, isDraining: true)
-            } else {
-                // All of it is being waited for by others, each of whom counts when it is done.
-                finishes.wait { $0 != count ? () : nil }
-            }
-        }
     }
 
     /// Sizes for another limit on memory. Allocates nothing.

@@ -9,15 +9,15 @@ extension SegmentFile {
     ///   - plain: 1 to `chunkSize` bytes, which must not change meanwhile.
     ///   - encoder: scratch that no other thread is using; its `lastCost` says what the chunk took.
     ///   - compress: what to ask of the encoder.
-    ///   - verify: whether the frame is read back and compared byte by byte before it is trusted, so that a write that
-    ///     lies is a failed spill and not a lost value.
+    ///   - assurance: what has to be known before the frame is trusted, so that a write that lies, or a disk that fails
+    ///     after it took one, is a failed spill and not a lost value.
     /// - Returns: what it takes to read the chunk again.
     /// - Throws: why it could not be written. Nothing is left allocated in the file then.
     package func write(
         _ plain: UnsafeRawBufferPointer,
         with encoder: ChunkEncoder,
         compress: CompressionChoice = .adaptive,
-        verify: Bool = true
+        assurance: SpillAssurance = .onDevice
     ) throws(SpillFailure) -> SpillRecord {
         precondition(1...Self.chunkSize ~= plain.count, "A chunk has 1 to \(Self.chunkSize) bytes.")
         encoder.use.begin()
@@ -29,16 +29,16 @@ extension SegmentFile {
         var record = try place(encoded, plainLength: plain.count)
         do throws(SpillFailure) {
             let frame = try unsafe sealed(encoded.payload, as: &record, with: encoder)
-            try unsafe writePayload(frame, at: record.offset)
-            if verify {
-                let isWritten = try unsafe isWritten(frame, at: record.offset, with: encoder)
-                guard isWritten else { throw .notWritten }
+            let (length, checksum) = (Int(record.storedLength), record.checksum)
+            try unsafe put(frame, at: record.offset, assurance, with: encoder) { found in
+                // The frame's part of whole units.
+                unsafe Checksum.crc32(UnsafeRawBufferPointer(rebasing: found[..<length])) == checksum
             }
         } catch {
             state.withLock { $0.allocator.free(record.extent) }
             throw error
         }
-        finish(record)
+        finish(record, assurance)
         encoder.lastCost = ChunkCost(
             plainBytes: plain.count,
             storedBytes: Int(record.storedLength),
@@ -123,7 +123,11 @@ extension SegmentFile {
         state.withLock { $0.floorBudget = budget - length }
     }
 
-    func writePayload(_ payload: UnsafeRawBufferPointer, at offset: Int64) throws(SpillFailure) {
+    func writePayload(
+        _ payload: UnsafeRawBufferPointer,
+        at offset: Int64,
+        to descriptor: CInt
+    ) throws(SpillFailure) {
         do {
             let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
             try unsafe fileSystem.writeFully(descriptor, at: offset, from: payload, nothing)
@@ -156,11 +160,11 @@ extension SegmentFile {
         return true
     }
 
-    /// Counts the frame, and moves its window of the file on its way to the device.
-    private func finish(_ record: SpillRecord) {
+    /// Counts the frame, and moves its window of the file on its way to the device if it is not there.
+    private func finish(_ record: SpillRecord, _ assurance: SpillAssurance) {
         let steps = state.withLock { state in
             state.usage.count(record)
-            guard limits.bypassPageCache else { return WritebackWindow.Steps() }
+            guard limits.bypassPageCache, assurance != .onDevice else { return WritebackWindow.Steps() }
             return state.window.wrote(at: record.offset, count: Int(record.storedLength))
         }
         perform(steps)
@@ -206,14 +210,12 @@ extension SegmentFile {
         )
         do throws(SpillFailure) {
             let frame = try unsafe sealed(payload, as: &placed, with: encoder)
-            try unsafe writePayload(frame, at: placed.offset)
-            let isWritten = try unsafe isWritten(frame, at: placed.offset, with: encoder)
-            guard isWritten else { throw .notWritten }
+            try unsafe put(frame, at: placed.offset, .readBack, with: encoder) { _ in false }
         } catch {
             state.withLock { $0.allocator.free(extent) }
             throw error
         }
-        finish(placed)
+        finish(placed, .readBack)
         return placed
     }
 }

@@ -36,6 +36,10 @@ package final class SegmentFile: Sendable {
 
     let fileSystem: any FileSystem
     let descriptor: CInt
+    /// The same file, opened to be written past the page cache; `nil` where that cannot be.
+    let direct: CInt?
+    /// Whether the file system has refused such a write.
+    let isDirectRefused = Atomic<Bool>(false)
     private let stated: SpillLimits
     /// Whether the page cache is bypassed now: that follows the limit on memory.
     let bypasses: Atomic<Bool>
@@ -52,6 +56,14 @@ package final class SegmentFile: Sendable {
     let state: Lock<State>
     /// Held while the tail is cut off, and passed through by writers whose extent lies where it is being cut.
     let tail = Lock(())
+    /// Held by whoever waits for write-back, so that what they are told comes in one order.
+    let completion = Lock(())
+    /// How often one of them was told of a failure. Changed with `completion` locked.
+    let failedCompletions = Atomic<Int>(0)
+    /// The last failure that nobody has asked for yet; 0 for none.
+    let lateErrno = Atomic<CInt>(0)
+    /// What ``isDoubtful`` says.
+    let doubt = Atomic<Bool>(false)
     /// Whether the file belongs to a saved state that was restored: nothing is written, and what is released stays.
     let isReadOnly: Bool
     /// The process that opened the file. A child of fork(2) has a copy of the tables and the same file.
@@ -82,6 +94,7 @@ package final class SegmentFile: Sendable {
         } catch {
             throw .spillFileNotOpened(directory: directory.path, errno: error)
         }
+        direct = try? fileSystem.openDirect(descriptor)
         self.fileSystem = fileSystem
         stated = limits
         bypasses = Atomic(limits.bypassPageCache)
@@ -97,7 +110,10 @@ package final class SegmentFile: Sendable {
         )
     }
 
-    deinit { fileSystem.close(descriptor) }
+    deinit {
+        if let direct { fileSystem.close(direct) }
+        fileSystem.close(descriptor)
+    }
 
     /// Whether this process may change the file. Memory is a child's own anyway.
     var isOurs: Bool { isInMemory || process.isThisProcess }
@@ -131,6 +147,7 @@ package final class SegmentFile: Sendable {
         stated = limits
         bypasses = Atomic(limits.bypassPageCache)
         self.isReadOnly = isReadOnly
+        direct = nil
         cipher = nil
         let units = UInt32(clamping: fileSystem.maximumFileSize / Int64(ExtentAllocator.unitSize))
         state = Lock(State(allocator: ExtentAllocator(limit: units)))

@@ -12,6 +12,8 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case parentsFile
     /// The system refused a write; `ENOSPC` and `EDQUOT` among others.
     case writeFailed(Errno)
+    /// A write that the system took did not come to the device, and what it wrote may be gone.
+    case writebackFailed(Errno)
     /// It does not become smaller, so that a compressed copy in memory would free nothing.
     case notCompressible
     /// The value did not pass its bytes, or not as many as it said: it cannot be encoded now.
@@ -30,7 +32,8 @@ package enum SpillFailure: Error, Hashable, Sendable {
     package var isDiskFull: Bool {
         switch self {
         case .limitReached, .floorReached: true
-        case .writeFailed(let errno): [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
+        case .writeFailed(let errno), .writebackFailed(let errno):
+            [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
         case .parentsFile, .notCompressible, .valueNotPassed, .notWritten, .readFailed, .damaged: false
         }
     }

@@ -57,6 +57,6 @@ package struct SpillUsage: Hashable, Sendable {
     package var bytesWritten = 0
     /// Bytes given back by punching and truncating since the file was opened.
     package var bytesReturned = 0
-    /// Windows whose write-back failed. Their frames may still be readable; the device should not be trusted.
+    /// Windows whose write-back failed. Their frames may be gone.
     package var writebackFailures = 0
 }

@@ -17,6 +17,13 @@ package protocol FileSystem: Sendable {
     /// - Throws: `EEXIST` when the name is taken, by a symbolic link too.
     func openExclusive(_ path: String) throws(Errno) -> CInt
 
+    /// Opens the file of an open descriptor once more, to write and read it past the page cache (`O_DIRECT`). Offsets,
+    /// lengths and addresses are multiples of the device's blocks then; whole pages always are.
+    ///
+    /// - Throws: `EINVAL` or `EOPNOTSUPP` where the file system has no such thing, which may also show only at the first
+    ///   write; `ENOENT` where there is no `/proc`.
+    func openDirect(_ descriptor: CInt) throws(Errno) -> CInt
+
     /// Removes a name.
     func unlink(_ path: String) throws(Errno)
 
@@ -50,7 +57,13 @@ package protocol FileSystem: Sendable {
     func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno)
 
     /// Waits until a range is on the device, then drops it from the page cache. A count of 0 goes to the end of the file.
+    ///
+    /// - Throws: what write-back of the file came to since it was last asked, of whatever range: the kernel tells of a
+    ///   failure once for each open file description.
     func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno)
+
+    /// Drops what is clean of a range from the page cache; does not wait for what is not.
+    func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno)
 
     /// Bytes that an unprivileged user may still write to the file system of an open file.
     func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64

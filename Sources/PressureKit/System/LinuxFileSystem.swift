@@ -15,6 +15,10 @@ package struct LinuxFileSystem: FileSystem {
         try retrying { unsafe pk_open_exclusive(path) }
     }
 
+    package func openDirect(_ descriptor: CInt) throws(Errno) -> CInt {
+        try retrying { pk_open_direct(descriptor) }
+    }
+
     package func unlink(_ path: String) throws(Errno) {
         try retrying { unsafe Glibc.unlink(path) }
     }
@@ -64,6 +68,10 @@ package struct LinuxFileSystem: FileSystem {
 
     package func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try retrying { pk_finish_writeback(descriptor, offset, count) }
+    }
+
+    package func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        try retrying { pk_drop_cached(descriptor, offset, count) }
     }
 
     package func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {

@@ -3,9 +3,11 @@ import Foundation
 /// A nameless file in the spill directory, for the limits that write and read.
 final class BenchFile {
     private let descriptor: CInt
+    private let isDirect: Bool
 
+    /// - Parameter isDirect: whether it is written past the page cache, if the file system does that: in whole pages then.
     /// - Throws: ``BenchRefusal`` when the directory takes no file.
-    init(directory: String) throws {
+    init(directory: String, isDirect: Bool = false) throws {
         var template = Array("\(directory)/pressuresim-bench.XXXXXX\0".utf8CString)
         descriptor = unsafe template.withUnsafeMutableBufferPointer { unsafe mkstemp($0.baseAddress!) }
         guard descriptor >= 0 else {
@@ -13,12 +15,24 @@ final class BenchFile {
             throw BenchRefusal(description: "\(directory) takes no file: \(reason). Use --spill-directory.")
         }
         unsafe template.withUnsafeBufferPointer { unsafe _ = unlink($0.baseAddress!) }
+        // O_DIRECT, which Glibc's module leaves out; its number differs between processors.
+        #if arch(arm64)
+        let direct: CInt = 0o200000
+        #else
+        let direct: CInt = 0o40000
+        #endif
+        self.isDirect = isDirect && fcntl(descriptor, F_SETFL, direct) == 0
     }
 
     deinit { close(descriptor) }
 
-    /// Writes all bytes at an offset.
+    /// Writes all bytes at an offset; past the page cache whole pages, of which the last has to be there.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+        // A page buffer ends with a page of its own.
+        let bytes =
+            isDirect
+            ? unsafe UnsafeRawBufferPointer(start: bytes.baseAddress, count: (bytes.count + 4095) & ~4095)
+            : unsafe bytes
         var done = 0
         while done < bytes.count {
             // Within the buffer.

@@ -9,6 +9,12 @@ extension SimulatedDisk: FileSystem {
 
     func unlink(_ path: String) throws(Errno) { try base.unlink(path) }
 
+    /// An imagined disk has none: what is written there is charged for when it is written.
+    func openDirect(_ descriptor: CInt) throws(Errno) -> CInt {
+        if isImagined { throw .notSupported }
+        return try base.openDirect(descriptor)
+    }
+
     func close(_ descriptor: CInt) {
         // Before the number can be another file's.
         forget(descriptor)
@@ -66,6 +72,10 @@ extension SimulatedDisk: FileSystem {
     func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         // What is written has been charged when it was.
         if !isImagined { try base.finishWriteback(descriptor, at: offset, count: count) }
+    }
+
+    func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        if !isImagined { try base.dropCached(descriptor, at: offset, count: count) }
     }
 
     func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {

@@ -20,6 +20,9 @@ final class FaultBench {
     private(set) var values: [TrackedValue] = []
     /// Whether what happens to the disk is the system's right, and no reason for anything to fail.
     var isHarmless = false
+    /// Whether the disk fails only after it has taken a write: nothing that it ever said it has may be lost then, and what
+    /// it has not is gone whenever somebody looks.
+    var failsLate = false
 
     init(
         on base: InMemoryFileSystem = InMemoryFileSystem(),
@@ -94,7 +97,10 @@ final class FaultBench {
     func warn() async -> EvictionReport { await manager.simulateMemoryWarning(.critical) }
 
     /// Reads every value; a failure is one that may be.
-    func readAll(_ context: String) { for value in values { value.check(mayFail: !isHarmless, context) } }
+    func readAll(_ context: String) {
+        disk.writeBack()
+        for value in values { value.check(mayFail: !isHarmless && !failsLate, context) }
+    }
 
     /// Lets everything become cold, and the worker do all there is to do.
     func workAhead() {
@@ -129,6 +135,14 @@ final class FaultBench {
         disk.set(nil)
         // Past any pause that a failure has caused.
         clock.advance(by: .seconds(120))
+        if failsLate {
+            disk.writeBack()
+            for value in values { value.check(mayFail: false, context) }
+            // What the file has to say of it is said here.
+            engine.file.drainWriteback()
+            await warn()
+            clock.advance(by: .seconds(120))
+        }
         for value in values { value.check(mayFail: false, context) }
         // What failed can be done now.
         let report = await warn()

@@ -63,6 +63,7 @@ import Testing
             log.relieved(report { $0.unheard = [UnheardListener(path: "app", hook: "h", duration: .seconds(1))] })
         },
         Row("a spilled copy could not be used", .warning, ["path", "error", "errno"]) { $0.lost(failure) },
+        Row("the spill disk failed late", .warning, ["path", "error", "errno"]) { $0.failedLate(failure) },
         Row("control socket opened", .debug, ["socket"]) { $0.opened("/run/x") },
         Row("control socket unavailable", .warning, ["error", "errno", "path"]) { $0.unavailable(failure) },
         Row("control command", .notice, ["command", "peer_pid", "peer_uid"]) { $0.commanded(.background, by: peer) },

@@ -32,13 +32,13 @@ import Testing
                             #expect(unsafe file.append(part, to: fixture.encoder, compress: .stored))
                         }
                     }
-                    try file.writeBatch(with: fixture.encoder, verify: false)
+                    try file.writeBatch(with: fixture.encoder, assurance: .taken)
                     live += lengths.enumerated().map { (fixture.encoder.batchRecord($0), $1) }
                 } else {
                     let length = Bool.random(using: &random) ? 262_144 : Int.random(in: 1...262_144, using: &random)
                     let record = try unsafe noise.withUnsafeBytes { bytes in
                         let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<length])
-                        return try unsafe file.write(part, with: fixture.encoder, compress: .stored, verify: false)
+                        return try unsafe file.write(part, with: fixture.encoder, compress: .stored, assurance: .taken)
                     }
                     live.append((record, 0))
                 }

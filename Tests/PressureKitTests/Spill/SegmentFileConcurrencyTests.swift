@@ -49,7 +49,7 @@ import Testing
                 fixture.file.punchPending()
             } else {
                 while !isCutting.load(ordering: .sequentiallyConsistent) { sched_yield() }
-                let record = try? fixture.write(bytes, verify: false)
+                let record = try? fixture.write(bytes, assurance: .taken)
                 written.withLock { $0 = record }
             }
         }

@@ -82,7 +82,7 @@ import Testing
         let faulty = FaultyFileSystem()
         let fixture = try SpillFixture(faulty)
         faulty.set(.init(.lyingWrite, on: .write, .once(1)))
-        let record = try fixture.write(Content.text.bytes(262_144), choice, verify: false)
+        let record = try fixture.write(Content.text.bytes(262_144), choice, assurance: .taken)
         #expect(throws: SpillFailure.damaged(.truncated)) { try fixture.read(record) }
     }
 
@@ -171,7 +171,7 @@ import Testing
         let fixture = try SpillFixture(faulty, limits: SpillLimits(freeSpaceFloor: .mebibytes(10)))
         let bytes = Content.noise.bytes(262_144)
         var written = 0
-        while (try? fixture.write(bytes, .stored, verify: false)) != nil { written += 1 }
+        while (try? fixture.write(bytes, .stored, assurance: .taken)) != nil { written += 1 }
         #expect(throws: SpillFailure.floorReached) { try fixture.write(bytes) }
         #expect(disk.usedBytes <= .mebibytes(10))
         #expect(disk.usedBytes > .mebibytes(9))
@@ -214,9 +214,9 @@ import Testing
         let fixture = try SpillFixture(faulty, limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: true))
         faulty.set(.init(.error(Errno.ioError.rawValue), on: .writeback))
         let bytes = Content.noise.bytes(262_144)
-        for _ in 0..<31 { _ = try fixture.write(bytes, .stored) }
+        for _ in 0..<31 { _ = try fixture.write(bytes, .stored, assurance: .taken) }
         #expect(fixture.file.usage().writebackFailures == 0)
-        _ = try fixture.write(bytes, .stored)
+        _ = try fixture.write(bytes, .stored, assurance: .taken)
         #expect(fixture.file.usage().writebackFailures == 1)
         fixture.file.drainWriteback()
         #expect(fixture.file.usage().writebackFailures == 2)
@@ -227,6 +227,7 @@ import Testing
             (.limitReached, .diskFull, "spillLimit"), (.floorReached, .diskFull, "freeSpaceFloor"),
             (.writeFailed(.noSpace), .diskFull, "Free space"),
             (.writeFailed(.ioError), .spillFailed, "still in memory"),
+            (.writebackFailed(.ioError), .spillFailed, "after it had taken a write"),
             (.notWritten, .spillFailed, "still in memory"), (.readFailed(.ioError), .restoreFailed, "rebuilds"),
             (.damaged(.checksumMismatch), .damagedCopy, "checksumMismatch"),
         ]

@@ -68,11 +68,11 @@ final class SpillFixture: Sendable {
     func write(
         _ bytes: [UInt8],
         _ choice: CompressionChoice = .adaptive,
-        verify: Bool = true
+        assurance: SpillAssurance = .onDevice
     ) throws -> SpillRecord {
         // The array's bytes are only used for the length of the call.
         try unsafe bytes.withUnsafeBytes { plain in
-            try unsafe file.write(plain, with: encoder, compress: choice, verify: verify)
+            try unsafe file.write(plain, with: encoder, compress: choice, assurance: assurance)
         }
     }
 

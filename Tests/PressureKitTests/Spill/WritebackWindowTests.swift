@@ -113,7 +113,9 @@ import Testing
             let faulty = FaultyFileSystem()
             let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
             let fixture = try SpillFixture(faulty, limits: limits)
-            for seed in UInt64(0)..<70 { _ = try fixture.write(Content.noise.bytes(262_144, seed: seed), .stored) }
+            for seed in UInt64(0)..<70 {
+                _ = try fixture.write(Content.noise.bytes(262_144, seed: seed), .stored, assurance: .taken)
+            }
             #expect(faulty.calls(.writeback) == (bypasses ? 3 : 0))
             fixture.file.drainWriteback()
             #expect(faulty.calls(.writeback) == (bypasses ? 5 : 0))

@@ -38,7 +38,8 @@ final class UnifiedLevel: CgroupLevel {
         return stat.read { stat in
             let reclaimable = CgroupUsage.reclaimable(
                 inactiveFile: stat.number(keyed: "inactive_file") ?? 0,
-                activeFile: stat.number(keyed: "active_file") ?? 0
+                activeFile: stat.number(keyed: "active_file") ?? 0,
+                unwritten: (stat.number(keyed: "file_dirty") ?? 0) + (stat.number(keyed: "file_writeback") ?? 0)
             )
             return CgroupUsage(used: .bytes(used), reclaimable: reclaimable, limit: limit)
         }
@@ -73,7 +74,9 @@ final class LegacyLevel: CgroupLevel {
             let own = limit.read(CgroupUsage.limit)
             let reclaimable = CgroupUsage.reclaimable(
                 inactiveFile: stat.number(keyed: "total_inactive_file") ?? stat.number(keyed: "inactive_file") ?? 0,
-                activeFile: stat.number(keyed: "total_active_file") ?? stat.number(keyed: "active_file") ?? 0
+                activeFile: stat.number(keyed: "total_active_file") ?? stat.number(keyed: "active_file") ?? 0,
+                unwritten: (stat.number(keyed: "total_dirty") ?? stat.number(keyed: "dirty") ?? 0)
+                    + (stat.number(keyed: "total_writeback") ?? stat.number(keyed: "writeback") ?? 0)
             )
             return CgroupUsage(
                 used: .bytes(used),

@@ -2,7 +2,7 @@
 package struct CgroupUsage: Hashable, Sendable {
     /// What is charged to it and those below, page cache included.
     package var used: ByteCount
-    /// The part of it that goes when memory is short: see ``reclaimable(inactiveFile:activeFile:)``.
+    /// The part of it that goes when memory is short: see ``reclaimable(inactiveFile:activeFile:unwritten:)``.
     package var reclaimable: ByteCount
     /// The limit that bites first; `nil` for none.
     package var limit: ByteCount?
@@ -28,8 +28,11 @@ package struct CgroupUsage: Hashable, Sendable {
     /// 6.18 calls a large folio used when it is written in two steps, so that a stream of four times the limit leaves all
     /// of the cache "active" (measured). The kernel itself, in its `MemAvailable`, keeps half of the page cache back at
     /// most. Neither number has tmpfs or shared memory in it.
-    package static func reclaimable(inactiveFile: Int, activeFile: Int) -> ByteCount {
-        ByteCount(bytes: inactiveFile + activeFile / 2)
+    ///
+    /// - Parameter unwritten: of the page cache what is dirty or under write-back. The kernel has to write it before it can
+    ///   go, and whoever needs memory meanwhile waits for the disk or is killed: no headroom.
+    package static func reclaimable(inactiveFile: Int, activeFile: Int, unwritten: Int) -> ByteCount {
+        ByteCount(bytes: max(0, inactiveFile + activeFile / 2 - unwritten))
     }
 
     /// Reads `memory.max` and `memory.high`: a number, or `max` for none. A limit of 0 is one byte, since there is no part
