@@ -108,9 +108,12 @@ import Testing
     @Test func verificationFindsABitThatFlipped() throws {
         let faulty = FaultyFileSystem()
         let fixture = try SpillFixture(faulty)
-        for number in 1...4 {
+        // From the page cache it is read in pieces, from the device at once.
+        for (assurance, number) in [(SpillAssurance.readBack, 1), (.readBack, 4), (.onDevice, 1)] {
             faulty.set(.init(.bitFlip, on: .read, .once(number)))
-            #expect(throws: SpillFailure.notWritten) { try fixture.write(Content.noise.bytes(262_144), .stored) }
+            #expect(throws: SpillFailure.notWritten) {
+                try fixture.write(Content.noise.bytes(262_144), .stored, assurance: assurance)
+            }
             #expect(faulty.faults == 1)
         }
         #expect(fixture.file.usage().occupiedBytes == 0)

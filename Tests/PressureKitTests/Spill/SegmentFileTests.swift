@@ -50,7 +50,7 @@ import Testing
         fixture.file.release(old)
         for length in [1, 100, 4095, 4096, 39_999] {
             let bytes = Content.noise.bytes(length, seed: 2)
-            let record = try fixture.write(bytes, .stored)
+            let record = try fixture.write(bytes, .stored, assurance: .taken)
             #expect(record.unit == old.unit, "the same place, or this shows nothing")
             #expect(try fixture.read(record) == bytes, "all of it and no more")
             #expect(throws: SpillFailure.damaged(.checksumMismatch)) { try fixture.read(old) }
@@ -171,7 +171,9 @@ import Testing
         fixture.file.punchPending()
         let usage = fixture.file.usage()
         #expect(usage.pendingBytes == 0)
-        #expect(try #require(usage.allocatedBytes) == usage.occupiedBytes)
+        let allocated = try #require(usage.allocatedBytes)
+        // A real file of this many pieces may need a block that says where they are.
+        #expect(allocated - usage.occupiedBytes >= 0 && allocated - usage.occupiedBytes <= (isReal ? 4096 : 0))
         #expect(usage.fileBytes <= usage.occupiedBytes + usage.freeBytes)
         for (record, bytes) in live { #expect(try fixture.read(record) == bytes) }
         // The holes are used again.
