@@ -33,7 +33,15 @@ final class PluginCache: Sendable {
     var isCallingOnThisThread: Bool { callbacks.isCallingOnThisThread }
 
     /// Loads or restores the value, and keeps it where it is.
-    func pin() throws -> PluginPin { PluginPin(try cache.heldLease()) }
+    func pin() throws -> PluginPin {
+        try refuseCallbacks()
+        return PluginPin(try cache.heldLease())
+    }
+
+    /// A load that changed what it is making would be made again, for ever; and one that read it would wait for itself.
+    private func refuseCallbacks() throws {
+        guard !isCallingOnThisThread else { throw PluginFailure.recursive("This is a callback of that cache.") }
+    }
 
     /// Where the value is.
     var residency: Int32 {
@@ -52,12 +60,19 @@ final class PluginCache: Sendable {
         if isVisible { controller.appear() } else { controller.disappear() }
     }
 
-    func set(_ bytes: UnsafeRawBufferPointer) throws { try cache.set(unsafe try PageBuffer(checking: bytes)) }
+    func set(_ bytes: UnsafeRawBufferPointer) throws {
+        try refuseCallbacks()
+        try cache.set(unsafe try PageBuffer(checking: bytes))
+    }
 
-    func invalidate() throws { try cache.invalidate() }
+    func invalidate() throws {
+        try refuseCallbacks()
+        try cache.invalidate()
+    }
 
     /// Passes the value's bytes to `body` to be changed.
     func update(_ body: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        try refuseCallbacks()
         try cache.update { value in
             try callbacks.during { try unsafe value.withUnsafeMutableBytes { try unsafe body($0) } }
         }
