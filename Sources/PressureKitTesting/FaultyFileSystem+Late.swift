@@ -31,7 +31,9 @@ struct LateWrites: Sendable {
 
     /// A range goes to the device: what is gone now.
     mutating func writeBack(_ descriptor: CInt, at offset: Int64, count: Int64) -> [Piece] {
-        let range = offset / Self.page...max(offset, offset + count - 1) / Self.page
+        // As in the protocol: 0 for all that follows.
+        let end = count == 0 ? Int64.max : offset + count - 1
+        let range = offset / Self.page...max(offset, end) / Self.page
         return (pages[descriptor] ?? [:]).filter { range.contains($0.key) }.map { page, number in
             pages[descriptor]?[page] = nil
             errors[descriptor] = number

@@ -92,7 +92,7 @@ import Testing
                         let bytes = Content.noise.bytes(262_144, seed: UInt64(thread))
                         for _ in 0..<40 {
                             _ = unsafe try bytes.withUnsafeBytes { bytes throws(SpillFailure) in
-                                unsafe try file.write(bytes, with: encoder, compress: .stored)
+                                unsafe try file.write(bytes, with: encoder, compress: .stored, assurance: .taken)
                             }
                             let underWay = file.state.withLock { $0.window.underWay }
                             worst.change { $0 = max($0, underWay) }

@@ -39,7 +39,8 @@ final class UnifiedLevel: CgroupLevel {
             let reclaimable = CgroupUsage.reclaimable(
                 inactiveFile: stat.number(keyed: "inactive_file") ?? 0,
                 activeFile: stat.number(keyed: "active_file") ?? 0,
-                unwritten: (stat.number(keyed: "file_dirty") ?? 0) + (stat.number(keyed: "file_writeback") ?? 0)
+                unwritten: (stat.number(keyed: "file_dirty") ?? 0) + (stat.number(keyed: "file_writeback") ?? 0),
+                limit: limit
             )
             return CgroupUsage(used: .bytes(used), reclaimable: reclaimable, limit: limit)
         }
@@ -72,17 +73,15 @@ final class LegacyLevel: CgroupLevel {
                 number <= Headroom.largestLimit.bytes ? ByteCount(bytes: max(1, number)) : nil
             }
             let own = limit.read(CgroupUsage.limit)
+            let least = own.map { min($0, above ?? $0) } ?? above
             let reclaimable = CgroupUsage.reclaimable(
                 inactiveFile: stat.number(keyed: "total_inactive_file") ?? stat.number(keyed: "inactive_file") ?? 0,
                 activeFile: stat.number(keyed: "total_active_file") ?? stat.number(keyed: "active_file") ?? 0,
                 unwritten: (stat.number(keyed: "total_dirty") ?? stat.number(keyed: "dirty") ?? 0)
-                    + (stat.number(keyed: "total_writeback") ?? stat.number(keyed: "writeback") ?? 0)
+                    + (stat.number(keyed: "total_writeback") ?? stat.number(keyed: "writeback") ?? 0),
+                limit: least
             )
-            return CgroupUsage(
-                used: .bytes(used),
-                reclaimable: reclaimable,
-                limit: own.map { min($0, above ?? $0) } ?? above
-            )
+            return CgroupUsage(used: .bytes(used), reclaimable: reclaimable, limit: least)
         }
     }
 }

@@ -2,7 +2,7 @@
 package struct CgroupUsage: Hashable, Sendable {
     /// What is charged to it and those below, page cache included.
     package var used: ByteCount
-    /// The part of it that goes when memory is short: see ``reclaimable(inactiveFile:activeFile:unwritten:)``.
+    /// The part of it that goes when memory is short: see ``reclaimable(inactiveFile:activeFile:unwritten:limit:)``.
     package var reclaimable: ByteCount
     /// The limit that bites first; `nil` for none.
     package var limit: ByteCount?
@@ -29,10 +29,18 @@ package struct CgroupUsage: Hashable, Sendable {
     /// of the cache "active" (measured). The kernel itself, in its `MemAvailable`, keeps half of the page cache back at
     /// most. Neither number has tmpfs or shared memory in it.
     ///
-    /// - Parameter unwritten: of the page cache what is dirty or under write-back. The kernel has to write it before it can
-    ///   go, and whoever needs memory meanwhile waits for the disk or is killed: no headroom.
-    package static func reclaimable(inactiveFile: Int, activeFile: Int, unwritten: Int) -> ByteCount {
-        ByteCount(bytes: max(0, inactiveFile + activeFile / 2 - unwritten))
+    /// - Parameters:
+    ///   - unwritten: of the page cache what is dirty or under write-back. The kernel has to write it before it can go, and
+    ///     whoever needs memory meanwhile waits for the disk or is killed: no headroom, up to a fifth of the limit. Beyond
+    ///     that the kernel has the writer wait (`vm.dirty_ratio` is 20): somebody who writes a large file is no shortage.
+    ///   - limit: what the page cache counts against; `nil` for none.
+    package static func reclaimable(
+        inactiveFile: Int,
+        activeFile: Int,
+        unwritten: Int = 0,
+        limit: ByteCount?
+    ) -> ByteCount {
+        ByteCount(bytes: max(0, inactiveFile + activeFile / 2 - min(unwritten, (limit?.bytes ?? .max) / 5)))
     }
 
     /// Reads `memory.max` and `memory.high`: a number, or `max` for none. A limit of 0 is one byte, since there is no part

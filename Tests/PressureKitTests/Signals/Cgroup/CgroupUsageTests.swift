@@ -18,7 +18,7 @@ import Testing
         vmalloc 0
         shmem 4096
         file_mapped 0
-        file_dirty 41943040
+        file_dirty 20971520
         file_writeback 20971520
         swapcached 0
         inactive_anon 103395328
@@ -53,15 +53,15 @@ import Testing
         total_cache 146800640
         total_rss 103415808
         total_mapped_file 0
-        total_dirty 41943040
+        total_dirty 20971520
         total_writeback 20971520
         total_inactive_file 104857600
         total_active_file 41938944
 
         """
 
-    /// Of 100 MiB inactive and half of 40 MiB active, 40 MiB are dirty and 20 MiB under way.
-    private static let reclaimable = ByteCount(bytes: 104_857_600 + 41_938_944 / 2 - 41_943_040 - 20_971_520)
+    /// Of 100 MiB inactive and half of 40 MiB active, 20 MiB are dirty and 20 MiB under way.
+    private static let reclaimable = ByteCount(bytes: 104_857_600 + 41_938_944 / 2 - 20_971_520 - 20_971_520)
 
     @Test func whatIsDirtyOrUnderWriteBackIsNoHeadroomInVersion2() throws {
         let root = try FakeRoot()
@@ -83,7 +83,18 @@ import Testing
         (0, 0, 0, 0), (10, 0, 0, 10), (10, 6, 0, 13), (10, 6, 4, 9), (10, 6, 13, 0), (10, 6, 100, 0),
     ])
     func itIsNeverLessThanNothing(inactive: Int, active: Int, unwritten: Int, expected: Int) {
-        let found = CgroupUsage.reclaimable(inactiveFile: inactive, activeFile: active, unwritten: unwritten)
+        let found = CgroupUsage.reclaimable(
+            inactiveFile: inactive,
+            activeFile: active,
+            unwritten: unwritten,
+            limit: .mebibytes(1)
+        )
         #expect(found == ByteCount(bytes: expected))
+    }
+
+    /// "No cry": a stream that makes all of the page cache dirty takes no more than a fifth of the headroom.
+    @Test func aStreamOfWritesIsNoShortage() {
+        let found = CgroupUsage.reclaimable(inactiveFile: 900, activeFile: 100, unwritten: 1000, limit: .bytes(1000))
+        #expect(found == .bytes(750))
     }
 }
