@@ -19,8 +19,9 @@ public struct PressureConfiguration: Sendable {
     /// Space left free on the disk for everybody else.
     public var freeSpaceFloor: ByteCount = .mebibytes(256)
 
-    /// Whether values may be compressed and stay in memory. By default up to 64 MiB, and only what can be spilled nowhere.
-    public var compressedTier = CompressedTier.whenSpillingFails(upTo: .mebibytes(64))
+    /// Whether values may be compressed and stay in memory. By default up to 256 MiB, and only what can be
+    /// spilled nowhere: it would stay as it is otherwise, so the bound is for the processor and not for memory.
+    public var compressedTier = CompressedTier.whenSpillingFails(upTo: .mebibytes(256))
 
     /// Threads that compress and write during a relief, with about 600 KiB of scratch each while they do. `nil` for one a
     /// core that the process may use, by affinity and cgroup quota, and one for each 16 MiB of a cgroup's limit at most;

@@ -93,7 +93,7 @@ package final class CgroupSource: SignalSource {
             let isTrue = (bells?.warning ?? bells?.critical).map { usage.used + .mebibytes(1) >= $0 } ?? false
             if isTrue { state.levels[place]?.isVerified = true }
         }
-        hang(usage, place, &state)
+        hang(usage, place, &state, at: now)
         let isSafe = hangReclaimBell(usage, place, &state, at: now)
         return SignalReading(
             origin: .cgroup,
@@ -104,10 +104,10 @@ package final class CgroupSource: SignalSource {
         )
     }
 
-    private func hang(_ usage: CgroupUsage, _ place: Int, _ state: inout State) {
+    private func hang(_ usage: CgroupUsage, _ place: Int, _ state: inout State, at now: MonotonicInstant) {
         guard let loop = state.loop, state.levels[place]?.rope != nil else { return }
         let bells = UsageBells(usage, thresholds: context.thresholds)
-        guard state.levels[place]?.rope?.hang(bells, on: loop) ?? false,
+        guard state.levels[place]?.rope?.hang(bells, on: loop, at: now) ?? false,
             let descriptor = state.levels[place]?.rope?.descriptor, descriptor >= 0
         else { return }
         if !loop.watch(descriptor, for: .readable, tag: place, receiver: self) {

@@ -13,17 +13,28 @@ struct UsageBellRope {
     private(set) var descriptor: CInt = -1
     /// Why the kernel refused; it is not asked again.
     private(set) var refusal: CInt?
+    private var hungAt: MonotonicInstant?
+
+    /// Bells move with the page cache, and the kernel waits for all processors before it takes one: 15 to 30 ms in which
+    /// the monitor sees nothing (measured, Linux 6.18). So it is asked no more often than this.
+    private static let rest = Duration.seconds(1)
 
     init(directory: String) { self.directory = directory }
 
-    /// Changes the bells. Does nothing when they are the same, or the kernel has refused before.
+    /// Changes the bells. Does nothing when those that are wanted hang already, perhaps beside others, when they were changed
+    /// a moment ago, or the kernel has refused before.
     ///
     /// - Returns: Whether there is another descriptor to watch now, or none.
-    mutating func hang(_ wanted: UsageBells, on loop: EventLoop?) -> Bool {
-        guard refusal == nil, wanted.warning != bells.warning || wanted.critical != bells.critical else {
+    mutating func hang(_ wanted: UsageBells, on loop: EventLoop?, at now: MonotonicInstant) -> Bool {
+        guard refusal == nil, !hangs(wanted.warning, bells.warning) || !hangs(wanted.critical, bells.critical) else {
             bells.isSafe = wanted.isSafe && descriptor >= 0
             return false
         }
+        if let hungAt, now - hungAt < Self.rest {
+            bells.isSafe = false
+            return false
+        }
+        hungAt = now
         cut(from: loop)
         guard wanted.warning != nil || wanted.critical != nil else { return true }
         if let failure = ring(at: [wanted.warning, wanted.critical]) {
@@ -35,6 +46,9 @@ struct UsageBellRope {
         bells = wanted
         return true
     }
+
+    /// Whether a bell that is wanted, if one is, hangs.
+    private func hangs(_ wanted: ByteCount?, _ bell: ByteCount?) -> Bool { wanted == nil || wanted == bell }
 
     /// Takes the bells down.
     mutating func cut(from loop: EventLoop?) {
