@@ -133,7 +133,7 @@ import Testing
         let inWords: [(isSo: Bool, words: String)] = [
             (times.pausePerRelief == 20, "relief takes more than a twentieth of the time"),
             (ColdLine.interval == .seconds(10), "values that have not been used for ten seconds"),
-            (Admission(clock: SystemClock()).patience == .seconds(1), "before it goes on, for a second at most"),
+            (Admission(clock: SystemClock()).patience == .seconds(1), "After a second it goes on all the same"),
         ]
         for one in inWords { #expect(one.isSo && text.contains(one.words), "\"\(one.words)\" is not so, or not there") }
     }

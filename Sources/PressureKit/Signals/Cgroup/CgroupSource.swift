@@ -107,7 +107,7 @@ package final class CgroupSource: SignalSource {
     private func hang(_ usage: CgroupUsage, _ place: Int, _ state: inout State, at now: MonotonicInstant) {
         guard let loop = state.loop, state.levels[place]?.rope != nil else { return }
         let bells = UsageBells(usage, thresholds: context.thresholds)
-        guard state.levels[place]?.rope?.hang(bells, on: loop, at: now) ?? false,
+        guard state.levels[place]?.rope?.hang(bells, of: usage.limit, on: loop, at: now) ?? false,
             let descriptor = state.levels[place]?.rope?.descriptor, descriptor >= 0
         else { return }
         if !loop.watch(descriptor, for: .readable, tag: place, receiver: self) {

@@ -14,6 +14,8 @@ struct UsageBellRope {
     /// Why the kernel refused; it is not asked again.
     private(set) var refusal: CInt?
     private var hungAt: MonotonicInstant?
+    /// The limit the bells are for.
+    private var limit: ByteCount?
 
     /// Bells move with the page cache, and the kernel waits for all processors before it takes one: 15 to 30 ms in which
     /// the monitor sees nothing (measured, Linux 6.18). So it is asked no more often than this.
@@ -22,19 +24,24 @@ struct UsageBellRope {
     init(directory: String) { self.directory = directory }
 
     /// Changes the bells. Does nothing when those that are wanted hang already, perhaps beside others, when they were changed
-    /// a moment ago, or the kernel has refused before.
+    /// a moment ago for the same limit, or the kernel has refused before.
     ///
     /// - Returns: Whether there is another descriptor to watch now, or none.
-    mutating func hang(_ wanted: UsageBells, on loop: EventLoop?, at now: MonotonicInstant) -> Bool {
+    mutating func hang(
+        _ wanted: UsageBells,
+        of limit: ByteCount?,
+        on loop: EventLoop?,
+        at now: MonotonicInstant
+    ) -> Bool {
         guard refusal == nil, !hangs(wanted.warning, bells.warning) || !hangs(wanted.critical, bells.critical) else {
             bells.isSafe = wanted.isSafe && descriptor >= 0
             return false
         }
-        if let hungAt, now - hungAt < Self.rest {
+        if let hungAt, now - hungAt < Self.rest, limit == self.limit {
             bells.isSafe = false
             return false
         }
-        hungAt = now
+        (hungAt, self.limit) = (now, limit)
         cut(from: loop)
         guard wanted.warning != nil || wanted.critical != nil else { return true }
         if let failure = ring(at: [wanted.warning, wanted.critical]) {

@@ -1,8 +1,9 @@
 import CAllocationCounter
 import Foundation
-import PressureKit
 import PressureKitTesting
 import Testing
+
+@testable import PressureKit
 
 /// The kernel itself, with a limit of 200 MiB: warning begins at a usage of 160 MiB, critical at 170 MiB.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: RealCgroup.isUsable, RealCgroup.comment))
@@ -132,6 +133,35 @@ struct LegacyCgroupTests {
         #expect(readings.compactMap { $0?.headroom?.limit } == [.mebibytes(100)])
         #expect(source.statuses.contains { $0.detail.contains("80.0 MiB and 85.0 MiB") })
         #expect(loop.watchCount == 1)
+    }
+
+    /// The kernel takes 15 to 30 ms for each bell, in which the monitor would see nothing.
+    @Test func bellsThatMoveWithThePageCacheAreChangedOnceASecond() throws {
+        let cgroup = try RealCgroup(limit: Self.limit)
+        let root = try cgroup.root()
+        let loop = try EventLoop()
+        var rope = UsageBellRope(directory: cgroup.memory)
+        defer { rope.cut(from: loop) }
+        func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
+        func bells(used: Int, reclaimable: Int) -> UsageBells {
+            let usage = CgroupUsage(used: .mebibytes(used), reclaimable: .mebibytes(reclaimable), limit: Self.limit)
+            return UsageBells(usage, thresholds: root.context.thresholds)
+        }
+        func isHung(_ wanted: UsageBells, _ limit: ByteCount, at milliseconds: Int64) -> Bool {
+            rope.hang(wanted, of: limit, on: loop, at: at(milliseconds))
+        }
+        let low = bells(used: 10, reclaimable: 0)
+        #expect(isHung(low, Self.limit, at: 0))
+        #expect(rope.bells.isSafe)
+        let behindWarning = bells(used: 165, reclaimable: 0)
+        #expect(behindWarning.warning == nil && behindWarning.critical != nil)
+        #expect(!isHung(behindWarning, Self.limit, at: 1), "the one that is wanted hangs")
+        let cached = bells(used: 175, reclaimable: 30)
+        #expect(!isHung(cached, Self.limit, at: 2))
+        #expect(!rope.bells.isSafe, "so that it is looked at as often as without bells")
+        #expect(isHung(cached, Self.limit, at: 1_000))
+        #expect(!isHung(low, Self.limit, at: 1_500))
+        #expect(isHung(low, .mebibytes(100), at: 1_501), "another limit has its own at once")
     }
 
     @Test func aCgroupThatIsRemovedLeavesNoDescriptorBehindThatRings() throws {
