@@ -11,7 +11,8 @@ alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|Segme
 alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
 alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak'
 # They end processes, or make some that start threads after fork(2).
-alone+='|Descriptor|ProcessLimit|ProcessEvent)'
+# The last one weighs a process, which the sanitizer makes heavier.
+alone+='|Descriptor|ProcessLimit|ProcessEvent|RestingManager)'
 
 step "build" "$swift" build --build-tests
 tests "tests" 1800 --skip-build

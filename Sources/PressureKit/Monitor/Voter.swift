@@ -70,13 +70,14 @@ struct Voter: Sendable {
         }
     }
 
-    /// The part of what is in use below the last reading's limit that is a process's with so many resident bytes: 1 where
-    /// nobody says, and where the limit is the process's own.
+    /// The part of what is in use below a cgroup's limit that is a process's with so many resident bytes; 1 where nobody
+    /// says, and elsewhere.
     ///
-    /// Processes below one limit that each free their part free, together, what is needed once.
+    /// Processes below one limit that each free their part free, together, what is needed once. The host's memory is not
+    /// divided: hardly anybody else there would free any.
     func ownPart(resident: Int?) -> Double {
         guard let resident, let reading, let headroom = reading.headroom,
-            reading.origin == .cgroup || reading.origin == .memoryInfo
+            reading.origin == .cgroup
         else { return 1 }
         let used = headroom.limit.bytes - headroom.available.bytes
         return used > resident ? Double(max(0, resident)) / Double(used) : 1

@@ -23,7 +23,7 @@ final class StateDirectory: Sendable {
     /// Whether the directory's own name is on the device.
     private let isSettled = Atomic(false)
     /// The process that has the lock.
-    private let owner = getpid()
+    private let owner = ProcessMark()
 
     var statePath: String { "\(path)/state" }
     /// How the names of new states begin. Earlier versions had one, of this name.
@@ -82,7 +82,7 @@ final class StateDirectory: Sendable {
     deinit {
         // Closing is not enough while a child that is about to exec has the file too; but a child that goes on without
         // exec must not end its parent's lock.
-        if getpid() == owner { fileSystem.unlock(lock) }
+        if owner.isThisProcess { fileSystem.unlock(lock) }
         fileSystem.close(lock)
     }
 

@@ -70,6 +70,7 @@ import Testing
 
     @Test func whatOthersDoNotShareIsNotDivided() {
         #expect(goal(.footprint, available: 50, resident: 95) == .mebibytes(200))
+        #expect(goal(.memoryInfo, available: 50, resident: 95) == .mebibytes(200))
         #expect(goal(.simulated, available: 50, resident: 95) == .mebibytes(200))
     }
 
