@@ -96,7 +96,8 @@ public final class LazyCache<Value: Spillable>: Sendable {
     /// Puts a value in place of the one there is, if any. Readers keep the old one for as long as they use it.
     ///
     /// Does not wait for readers, loads or restores; waits for another writer. When the value leaves too little memory,
-    /// the calling thread waits until some is freed, for a second at most; a task does not wait.
+    /// the calling thread waits until some is freed: for a second, and longer while memory comes free slowly and the
+    /// overdraft is used up. A task does not wait.
     ///
     /// - Throws: ``PressureError`` with `recursiveAccess` when called from inside ``update(_:)`` of the same cache.
     public func set(_ value: consuming Value) throws(PressureError) {
