@@ -37,7 +37,7 @@ struct HeadroomJudge: Sendable {
     ///   - reliefTime: How long a relief takes, as far as is known.
     mutating func accept(_ headroom: Headroom, isWatched: Bool, reliefTime: Duration, at now: MonotonicInstant) {
         let bands = thresholds.bytes(of: headroom.limit)
-        rate.note(headroom.available, at: now)
+        rate.note(headroom.eventual, at: now)
         exhaustion = rate.exhaustion(of: headroom.available)
         let isDoomed = rate.isFalling && headroom.share < 0.5 && (exhaustion.map { $0 <= reliefTime } ?? false)
         let seen = bands.level(available: headroom.available, held: isForeseen ? .warning : vote)

@@ -4,21 +4,28 @@ package struct Headroom: Hashable, Sendable {
     package let available: ByteCount
     /// The host's memory, or the binding limit.
     package let limit: ByteCount
+    /// Page cache that is not available only because it is not written yet.
+    package let unwritten: ByteCount
 
-    /// The part of the limit that is left, 0 … 1.
-    package var share: Double { Double(available.bytes) / Double(limit.bytes) }
+    /// What is left once the kernel has written. It is what a trend is seen in, and what says whether waiting for memory is
+    /// a shortage: what is unwritten swings with every large file, at the speed of a disk, and ends at a fifth of a limit.
+    package var eventual: ByteCount { available + unwritten }
+
+    /// The part of the limit that is left once the kernel has written, 0 … 1.
+    package var share: Double { Double(eventual.bytes) / Double(limit.bytes) }
 
     /// The largest limit that is one: kernels write "unlimited" as a huge number. An eighth of the largest
     /// `Int`, so that sums of a few fit.
     static let largestLimit = ByteCount(bytes: 1 << 60)
 
-    /// Creates a headroom; `available` is brought into 0 … `limit`.
+    /// Creates a headroom; `available` is brought into 0 … `limit`, `unwritten` into what is left of that.
     ///
     /// - Returns: `nil` when the limit is not positive, or above 1 EiB: there is nothing to be a part of.
-    package init?(available: ByteCount, limit: ByteCount) {
+    package init?(available: ByteCount, limit: ByteCount, unwritten: ByteCount = .zero) {
         guard limit > .zero, limit <= Self.largestLimit else { return nil }
         self.available = min(max(available, .zero), limit)
         self.limit = limit
+        self.unwritten = min(max(unwritten, .zero), limit - self.available)
     }
 }
 

@@ -191,7 +191,8 @@ extension SignalReading.Measure {
     fileprivate init?(_ fields: [Substring]) {
         switch (fields.first, fields.count) {
         case ("headroom", 2):
-            guard let numbers = fields[1].numbers(2), let headroom = Headroom(numbers) else { return nil }
+            guard let numbers = fields[1].numbers(2) ?? fields[1].numbers(3), let headroom = Headroom(numbers)
+            else { return nil }
             self = .headroom(headroom)
         case ("demand", 2), ("demand", 3):
             guard let level = PressureLevel(parsing: fields[1]) else { return nil }
@@ -213,7 +214,8 @@ extension SignalReading.Measure {
 
 extension Headroom {
     fileprivate init?(_ numbers: [Int]) {
-        self.init(available: .bytes(numbers[0]), limit: .bytes(numbers[1]))
+        let unwritten = numbers.count > 2 ? numbers[2] : 0
+        self.init(available: .bytes(numbers[0]), limit: .bytes(numbers[1]), unwritten: .bytes(unwritten))
     }
 }
 

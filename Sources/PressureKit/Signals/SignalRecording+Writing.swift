@@ -50,7 +50,9 @@ extension SignalRecording {
 
         private static func text(_ measure: SignalReading.Measure) -> String {
             switch measure {
-            case .headroom(let headroom): return "headroom:\(headroom.available.bytes)/\(headroom.limit.bytes)"
+            case .headroom(let headroom):
+                let unwritten = headroom.unwritten > .zero ? "/\(headroom.unwritten.bytes)" : ""
+                return "headroom:\(headroom.available.bytes)/\(headroom.limit.bytes)\(unwritten)"
             case .demand(let level, let bytes): return "demand:\(level)" + (bytes.map { ":\($0.bytes)" } ?? "")
             case .events(let counters):
                 return "events:\(counters.high)/\(counters.max)/\(counters.oom)/\(counters.oomKill)"

@@ -12,8 +12,13 @@ struct ClassifierBench {
 
     var level: PressureLevel { classifier.level }
 
-    static func headroom(_ mebibytes: Int, at instant: MonotonicInstant, source: String = "test") -> SignalReading {
-        let headroom = Headroom(available: .mebibytes(mebibytes), limit: limit)!
+    static func headroom(
+        _ mebibytes: Int,
+        unwritten: Int = 0,
+        at instant: MonotonicInstant,
+        source: String = "test"
+    ) -> SignalReading {
+        let headroom = Headroom(available: .mebibytes(mebibytes), limit: limit, unwritten: .mebibytes(unwritten))!
         return SignalReading(origin: .memoryInfo, source: source, measure: .headroom(headroom), takenAt: instant)
     }
 

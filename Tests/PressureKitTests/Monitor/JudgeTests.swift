@@ -265,6 +265,19 @@ import Testing
         #expect(decision?.relief?.bytes ?? .zero > .zero)
     }
 
+    /// A file that is written makes a fifth of a limit dirty at the speed of memory, and no more: half is left before it and
+    /// 30 % after, in 70 ms. What the kernel has not written yet is no trend.
+    @Test func aFileThatIsWrittenIsNoTrend() {
+        var bench = ClassifierBench()
+        bench.step(ClassifierBench.headroom(500, at: bench.now))
+        for unwritten in stride(from: 0, through: 200, by: 30) {
+            let now = bench.now + .milliseconds(10)
+            let reading = ClassifierBench.headroom(500 - unwritten, unwritten: unwritten, at: now)
+            #expect(bench.step(after: .milliseconds(10), reading) == nil)
+        }
+        #expect(bench.level == .normal)
+    }
+
     /// A machine that takes seconds to relieve must begin seconds before.
     @Test func theTimeIsThatOfReliefsThatWereMeasured() {
         func fall(reliefs: Duration) -> ByteCount? {

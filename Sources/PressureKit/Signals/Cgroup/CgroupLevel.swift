@@ -36,13 +36,13 @@ final class UnifiedLevel: CgroupLevel {
         let limit = limits.0.map { min($0, limits.1 ?? $0) } ?? limits.1
         guard let limit else { return CgroupUsage(used: .bytes(used), reclaimable: .zero, limit: nil) }
         return stat.read { stat in
-            let reclaimable = CgroupUsage.reclaimable(
+            CgroupUsage(
+                used: used,
                 inactiveFile: stat.number(keyed: "inactive_file") ?? 0,
                 activeFile: stat.number(keyed: "active_file") ?? 0,
                 unwritten: (stat.number(keyed: "file_dirty") ?? 0) + (stat.number(keyed: "file_writeback") ?? 0),
                 limit: limit
             )
-            return CgroupUsage(used: .bytes(used), reclaimable: reclaimable, limit: limit)
         }
     }
 }
@@ -74,14 +74,14 @@ final class LegacyLevel: CgroupLevel {
             }
             let own = limit.read(CgroupUsage.limit)
             let least = own.map { min($0, above ?? $0) } ?? above
-            let reclaimable = CgroupUsage.reclaimable(
+            return CgroupUsage(
+                used: used,
                 inactiveFile: stat.number(keyed: "total_inactive_file") ?? stat.number(keyed: "inactive_file") ?? 0,
                 activeFile: stat.number(keyed: "total_active_file") ?? stat.number(keyed: "active_file") ?? 0,
                 unwritten: (stat.number(keyed: "total_dirty") ?? stat.number(keyed: "dirty") ?? 0)
                     + (stat.number(keyed: "total_writeback") ?? stat.number(keyed: "writeback") ?? 0),
                 limit: least
             )
-            return CgroupUsage(used: .bytes(used), reclaimable: reclaimable, limit: least)
         }
     }
 }

@@ -4,14 +4,27 @@ package struct CgroupUsage: Hashable, Sendable {
     package var used: ByteCount
     /// The part of it that goes when memory is short: see ``reclaimable(inactiveFile:activeFile:unwritten:limit:)``.
     package var reclaimable: ByteCount
+    /// The part of it that would, if it were written.
+    package var unwritten: ByteCount
     /// The limit that bites first; `nil` for none.
     package var limit: ByteCount?
 
     /// Creates a record.
-    package init(used: ByteCount, reclaimable: ByteCount, limit: ByteCount?) {
+    package init(used: ByteCount, reclaimable: ByteCount, unwritten: ByteCount = .zero, limit: ByteCount?) {
         self.used = used
         self.reclaimable = reclaimable
+        self.unwritten = unwritten
         self.limit = limit
+    }
+
+    /// Creates a record of what `memory.stat` says of the page cache; see
+    /// ``reclaimable(inactiveFile:activeFile:unwritten:limit:)``.
+    init(used: Int, inactiveFile: Int, activeFile: Int, unwritten: Int, limit: ByteCount?) {
+        func reclaimable(unwritten: Int) -> ByteCount {
+            Self.reclaimable(inactiveFile: inactiveFile, activeFile: activeFile, unwritten: unwritten, limit: limit)
+        }
+        let now = reclaimable(unwritten: unwritten)
+        self.init(used: .bytes(used), reclaimable: now, unwritten: reclaimable(unwritten: 0) - now, limit: limit)
     }
 
     /// What may still be taken; `nil` without a limit.
@@ -19,7 +32,7 @@ package struct CgroupUsage: Hashable, Sendable {
         guard let limit else { return nil }
         // Read one after the other, the two need not fit together.
         let workingSet = used - min(max(.zero, reclaimable), used)
-        return Headroom(available: limit - workingSet, limit: limit)
+        return Headroom(available: limit - workingSet, limit: limit, unwritten: unwritten)
     }
 
     /// The page cache that can go without harm: all that was not used lately, and half of what was.

@@ -97,4 +97,11 @@ import Testing
         let found = CgroupUsage.reclaimable(inactiveFile: 900, activeFile: 100, unwritten: 1000, limit: .bytes(1000))
         #expect(found == .bytes(750))
     }
+
+    /// What is not available for not being written is told apart: it comes back by itself.
+    @Test func whatIsUnwrittenIsNotLostForGood() {
+        let usage = CgroupUsage(used: 950, inactiveFile: 600, activeFile: 100, unwritten: 300, limit: .bytes(1000))
+        #expect(usage.headroom == Headroom(available: .bytes(500), limit: .bytes(1000), unwritten: .bytes(200)))
+        #expect(usage.headroom?.eventual == .bytes(700))
+    }
 }
