@@ -120,7 +120,12 @@ package class CacheEntry: @unchecked Sendable {
 
     /// The same for calm times, when nobody may be kept waiting: a lock is held for a bounded number of slots. What comes
     /// or goes meanwhile may be left out, and slots without a value may be passed too.
-    func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe forEachSlot(body) }
+    ///
+    /// - Parameter pause: called after each slice, with nothing locked.
+    func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void, pause: () -> Void = {}) {
+        unsafe forEachSlot(body)
+        pause()
+    }
 
     /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
     /// nothing.

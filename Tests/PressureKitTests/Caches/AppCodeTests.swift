@@ -132,6 +132,38 @@ import Testing
         await manager.shutdown()
     }
 
+    /// A value that gives way in its own slot, and the one that takes its place, may write to their cache: it is nobody's
+    /// turn any more when the one goes, and not yet when the other is measured.
+    @Test(arguments: ["footprint", "spillByteCount", "deinit"]) func aCacheMayBeWrittenFrom(_ name: String) throws {
+        let controller = PressureController("app")
+        let (plain, meddler) = (Meddler(), Meddler())
+        let single = controller.cache("single", initialValue: Meddling(100, plain))
+        let keyed = controller.keyedCache("keyed", key: Int.self, value: Meddling.self)
+        let done = Lock(0)
+        meddler.set { called in
+            guard called == name else { return }
+            do {
+                try single.set(Meddling(50, plain))
+                keyed.set(Meddling(50, plain), for: 1)
+                let bytes = try single.withValue { $0.bytes.count } + keyed.withValue(for: 1) { $0.bytes.count }
+                #expect(bytes == 100)
+                done.withLock { $0 += 1 }
+            } catch {
+                Issue.record("refused: \(error)")
+            }
+        }
+        let writes: [(Meddler) throws -> Void] = [
+            { try single.set(Meddling(1000, $0)) }, { keyed.set(Meddling(1000, $0), for: 1) },
+        ]
+        for write in writes {
+            meddler.clear()
+            done.withLock { $0 = 0 }
+            try write(meddler)
+            try write(plain)
+            #expect(done.withLock { $0 } == 1, "\(name) was never called")
+        }
+    }
+
     /// A loader's value reads its own cache when it is measured: refused, as from the loader, and not waited for.
     @Test func aLoadedValueThatReadsItselfWhileItIsMeasuredIsRefused() throws {
         let meddler = Meddler()

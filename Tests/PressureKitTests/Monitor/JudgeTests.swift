@@ -265,17 +265,52 @@ import Testing
         #expect(decision?.relief?.bytes ?? .zero > .zero)
     }
 
-    /// A file that is written makes a fifth of a limit dirty at the speed of memory, and no more: half is left before it and
-    /// 30 % after, in 70 ms. What the kernel has not written yet is no trend.
-    @Test func aFileThatIsWrittenIsNoTrend() {
+    /// A file that is written makes a fifth of a limit dirty at the speed of memory, and no more, and the next one does so
+    /// again: half is left before it and 30 % after, in 70 ms. What the kernel has not written yet is no trend.
+    @Test(arguments: [600, 500, 490, 460]) func aFileThatIsWrittenIsNoTrend(before: Int) {
         var bench = ClassifierBench()
-        bench.step(ClassifierBench.headroom(500, at: bench.now))
-        for unwritten in stride(from: 0, through: 200, by: 30) {
-            let now = bench.now + .milliseconds(10)
-            let reading = ClassifierBench.headroom(500 - unwritten, unwritten: unwritten, at: now)
-            #expect(bench.step(after: .milliseconds(10), reading) == nil)
+        bench.step(ClassifierBench.headroom(before, at: bench.now))
+        for _ in 0..<10 {
+            for unwritten in stride(from: 0, through: 200, by: 30) {
+                let now = bench.now + .milliseconds(10)
+                let reading = ClassifierBench.headroom(before - unwritten, unwritten: unwritten, at: now)
+                #expect(bench.step(after: .milliseconds(10), reading) == nil)
+            }
         }
         #expect(bench.level == .normal)
+    }
+
+    /// The same fall with nothing that would come back: a true one, at the first of these.
+    @Test(arguments: [490, 460]) func whatDoesNotComeBackIsATrend(before: Int) {
+        var bench = ClassifierBench()
+        bench.step(ClassifierBench.headroom(before, at: bench.now))
+        for _ in 0..<10 {
+            for taken in stride(from: 0, through: 200, by: 30) {
+                bench.step(after: .milliseconds(10), available: before - taken)
+            }
+        }
+        #expect(bench.level == .critical)
+    }
+
+    /// Waiting for memory beside a file that is written: the writer waits for the disk, and that is no shortage.
+    @Test(arguments: [(200, PressureLevel.normal), (0, .warning)])
+    func whatIsUnwrittenIsNoProofOfAShortage(unwritten: Int, level: PressureLevel) {
+        var bench = ClassifierBench(sources: 2)
+        for stalled in 0..<3 {
+            let now = bench.now + .seconds(1)
+            let stall = StallReading(
+                totals: StallTotals(some: stalled * 250_000, full: 0),
+                scope: .own,
+                isArmed: true,
+                hasRung: stalled > 0
+            )
+            bench.step(
+                after: .seconds(1),
+                ClassifierBench.headroom(210, unwritten: unwritten, at: now),
+                SignalReading(origin: .stall, source: "stalls", measure: .stall(stall), takenAt: now)
+            )
+        }
+        #expect(bench.level == level)
     }
 
     /// A machine that takes seconds to relieve must begin seconds before.

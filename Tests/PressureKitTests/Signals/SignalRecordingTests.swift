@@ -1,7 +1,8 @@
-import PressureKit
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
+
+@testable import PressureKit
 
 @Suite struct SignalRecordingTests {
     private static let text = """
@@ -62,6 +63,32 @@ import Testing
                 )
         )
         #expect(recording.events[6] == .freed(.kibibytes(4), at: MonotonicInstant(nanoseconds: 700)))
+    }
+
+    @Test func whatIsWrittenIsReadAgain() throws {
+        let recording = try Self.parse(Self.text)
+        var writer = SignalRecording.Writer(start: MonotonicInstant(nanoseconds: 0))
+        var lines = [writer.header]
+        for event in recording.events {
+            switch event {
+            case .sample(let at, let placed):
+                var readings = [SignalReading?](repeating: nil, count: recording.places)
+                for one in placed { readings[one.place] = one.reading }
+                let sample = PressureMonitor.Sample(at: at, readings: readings, decision: nil, nextPoll: .zero)
+                lines += writer.lines(for: .sample(sample))
+            case .relief(let level, let duration, let returned, let at):
+                lines += writer.lines(for: .relief(level, duration: duration, returned: returned, at: at))
+            case .freed(let bytes, let at): lines += writer.lines(for: .freed(bytes, at: at))
+            }
+        }
+        func sorted(_ recording: SignalRecording) -> [SignalRecording.Event] {
+            recording.events.map { event in
+                guard case .sample(let at, let placed) = event else { return event }
+                return .sample(at: at, placed.sorted { $0.place < $1.place })
+            }
+        }
+        let again = try Self.parse(lines.joined(separator: "\n"))
+        #expect(sorted(again) == sorted(recording))
     }
 
     /// The line it is on, and a word of what is said about it.
