@@ -52,6 +52,20 @@ import Testing
         pages.empty()
     }
 
+    /// Under a small limit little is kept, and what is over goes when the limit comes.
+    @Test func keepsLessUnderASmallLimit() throws {
+        let pages = WarmPages()
+        for _ in 0..<4 { #expect(try offer(to: pages, isTrading: true)) }
+        pages.follow(Reserves(limit: .mebibytes(16), processors: 1, quota: nil))
+        #expect(pages.byteCount == 0)
+        var kept = 0
+        for _ in 0..<100 where try offer(to: pages, isTrading: true) { kept += 1 }
+        #expect(kept == 2, "a thirty-second of 16 MiB")
+        pages.follow(Reserves(limit: nil, processors: 1, quota: nil))
+        #expect(try offer(to: pages, isTrading: true))
+        pages.empty()
+    }
+
     @Test func aFullCacheTradesPagesAndAWarningTakesThem() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)

@@ -178,6 +178,38 @@ import Testing
         withExtendedLifetime(caches) {}
     }
 
+    /// A value of many slices is given up when somebody comes to need the processors in the middle of it.
+    @Test func looksAtTheMachineInTheMiddleOfALargeValue() throws {
+        let bench = try Bench()
+        let cache = bench.controller.cache("large", initialValue: makeBytes(16 << 20, seed: 1, randomBits: 1))
+        let looks = Shared(0)
+        let worker = CalmWorker(
+            engine: bench.engine,
+            root: bench.manager.root,
+            rate: .mebibytes(1024),
+            isCalm: { true },
+            // The first look begins the count, the second finds nobody.
+            read: { time in
+                let look = looks.change {
+                    $0 += 1; return $0
+                }
+                let stall = look > 2 ? look * 100_000 : 0
+                return BusyReading(time: time + .milliseconds(100 * Int64(look)), processorStall: stall)
+            }
+        )
+        for _ in 0..<3 {
+            worker.ring()
+            bench.clock.advance(by: ColdLine.interval)
+        }
+        _ = worker.step()
+        #expect(looks.value == 1)
+        _ = worker.step()
+        #expect(looks.value == 3)
+        #expect(bench.manager.snapshot().cleanFraction == 0)
+        #expect(bench.engine.file.usage().frames == 0, "half a copy was kept")
+        withExtendedLifetime(cache) {}
+    }
+
     /// While values are listed nothing is locked but a slice of one cache: a thread of the app's may do all it likes
     /// between two slices.
     @Test func listsInSlices() throws {
