@@ -34,7 +34,10 @@ import Testing
     /// `scripts/getting-started.sh` builds and runs what GettingStarted.md has.
     @Test(arguments: articles.map(\.name).filter { $0 != "GettingStarted" })
     func everySampleIsCodeThatIsCompiled(article: String) throws {
-        let snippets = try Self.sources(in: "Tests/PressureKitTests/Documentation/Snippets")
+        // The tests of Notebook are run by scripts/example.sh.
+        let snippets =
+            try Self.sources(in: "Tests/PressureKitTests/Documentation/Snippets")
+            + Self.sources(in: "Examples/Notebook/Tests").map { "\n" + $0 }
         for block in try text(article).matches(of: /(?ms)^```swift\n(.*?)^```$/) {
             let lines = String(block.1).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             let isThere = [0, 4, 8].contains { depth in
@@ -48,7 +51,7 @@ import Testing
 
     @Test func everyArticleIsLinkedAndEveryLinkLeadsToOne() throws {
         let names = Set(Self.articles.map(\.name))
-        #expect(names.count >= 9)
+        #expect(names.count >= 14)
         let front = try text("PressureKit")
         for name in names where name != "PressureKit" { #expect(front.contains("<doc:\(name)>"), "\(name)") }
         for article in Self.articles {
@@ -81,16 +84,42 @@ import Testing
 
     @Test func thePromisesAreThoseOfTheReadme() throws {
         let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
-        let promises = readme.matches(of: /(?m)^\| (P\d+) \| (.*?) \|/).map { "| \($0.1) | \($0.2) |" }
+        let inLines = readme.replacing(/\n +/, with: " ")
+        let promises = inLines.matches(of: /(?m)^- \*\*(P\d+)\*\* (.*)$/).map { "| \($0.1) | \($0.2) |" }
         #expect(promises.count == 12)
         let guarantees = try text("Guarantees")
-        for promise in promises { #expect(guarantees.contains(promise), "\(promise)") }
+        for promise in promises { #expect(guarantees.contains(promise + "\n"), "\(promise)") }
+    }
+
+    /// At most forty words, and each symbol that is said to carry one is declared.
+    @Test func theGlossaryIsShortAndItsSymbolsExist() throws {
+        var types: Set<Substring> = []
+        var members: Set<Substring> = []
+        for source in try Self.sources(in: "Sources") {
+            let words = source.split { !($0.isLetter || $0.isNumber) }
+            for (word, name) in zip(words, words.dropFirst()) {
+                if ["struct", "enum", "class", "protocol", "actor"].contains(word) { types.insert(name) }
+                if ["var", "let", "func", "case"].contains(word) { members.insert(name) }
+            }
+        }
+        let rows = try text("Glossary").matches(of: /(?m)^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/)
+            .filter { $0.1 != "word" }
+        #expect((30...40).contains(rows.count), "\(rows.count)")
+        #expect(Set(rows.map(\.1)).count == rows.count)
+        for row in rows {
+            let symbols = row.3.matches(of: /`([A-Za-z.]+)`/).map { $0.1.split(separator: ".") }
+            #expect(!symbols.isEmpty, "no symbol for \(row.1)")
+            for symbol in symbols {
+                let isDeclared = types.contains(symbol[0]) && members.union(types).isSuperset(of: symbol.dropFirst())
+                #expect(isDeclared, "\(symbol.joined(separator: ".")) is not declared")
+            }
+        }
     }
 
     /// What the doctor is said to say, it does say: each phrase, and each heading, is in a string of the sources.
     @Test func whatTheDoctorIsSaidToSayItSays() throws {
         let article = try text("Troubleshooting")
-        let sources = try Self.sources(in: "Sources/PressureKit") + Self.sources(in: "Sources/pressuresim")
+        let sources = try Self.sources(in: "Sources")
         // A long string goes on in the next line.
         let strings = sources.map { $0.replacing(/\\\n\s*/, with: "") }
         let phrases = article.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
