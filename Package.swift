@@ -24,10 +24,14 @@ if wantsStrictBuild {
     cSettings.append(.treatAllWarnings(as: .error))
 }
 
+/// The library, from the bottom to the top: each uses those before it, but the two in the middle do not know each other.
+let layers: [Target.Dependency] = ["PressureSystem", "PressureSignals", "SpillStore", "PressureKit"]
+
 let package = Package(
     name: "PressureKit",
     products: [
         .library(name: "PressureKit", targets: ["PressureKit"]),
+        .library(name: "PressureSignals", targets: ["PressureSignals"]),
         .library(name: "PressureKitTesting", targets: ["PressureKitTesting"]),
         .executable(name: "pressuresim", targets: ["pressuresim"]),
         .library(name: "PressureKitC", type: .dynamic, targets: ["PressureKitC"]),
@@ -70,11 +74,37 @@ let package = Package(
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CLinuxShims", cSettings: cSettings),
         .target(name: "CAllocationCounter", cSettings: cSettings),
+        // Arrows point down only: PressureKit uses the other three, PressureSignals and SpillStore use PressureSystem.
+        .target(
+            name: "PressureSystem",
+            dependencies: ["CLinuxShims", .product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "PressureSignals",
+            dependencies: [
+                "PressureSystem", "CLinuxShims", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SpillStore",
+            dependencies: [
+                "PressureSystem",
+                "CZlib",
+                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+                "CLinuxShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "PressureKit",
             dependencies: [
-                "CZlib",
-                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+                "PressureSystem",
+                "PressureSignals",
+                "SpillStore",
                 "CLinuxShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -90,18 +120,16 @@ let package = Package(
         ),
         .target(
             name: "PressureKitTesting",
-            dependencies: [
-                "PressureKit",
-                .product(name: "SystemPackage", package: "swift-system"),
+            dependencies: layers + [
+                .product(name: "SystemPackage", package: "swift-system")
             ],
             swiftSettings: settings
         ),
         .target(name: "CPressureKit", cSettings: cSettings),
-        .target(name: "PressureKitC", dependencies: ["PressureKit", "CPressureKit"], swiftSettings: settings),
+        .target(name: "PressureKitC", dependencies: layers + ["CPressureKit"], swiftSettings: settings),
         .executableTarget(
             name: "pressuresim",
-            dependencies: [
-                "PressureKit",
+            dependencies: layers + [
                 "CAllocationCounter",
                 "CLinuxShims",
                 "CZlib",
@@ -114,14 +142,13 @@ let package = Package(
         // What several test targets share.
         .target(
             name: "PressureKitTestSupport",
-            dependencies: ["PressureKit"],
+            dependencies: layers,
             path: "Tests/Support",
             swiftSettings: settings
         ),
         .testTarget(
             name: "PressureKitTests",
-            dependencies: [
-                "PressureKit",
+            dependencies: layers + [
                 "PressureKitTesting",
                 "PressureKitTestSupport",
                 "CAllocationCounter",
@@ -141,8 +168,7 @@ let package = Package(
         ),
         .testTarget(
             name: "FaultTests",
-            dependencies: [
-                "PressureKit",
+            dependencies: layers + [
                 "PressureKitTesting",
                 "PressureKitTestSupport",
                 "CLinuxShims",
@@ -153,8 +179,8 @@ let package = Package(
         ),
         .testTarget(
             name: "FuzzTests",
-            dependencies: [
-                "pressuresim", "PressureKit", "PressureKitTesting",
+            dependencies: layers + [
+                "pressuresim", "PressureKitTesting",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Driver", "Corpus", "Dictionaries"],  // the fuzzer's own; the corpus is read from where it is
@@ -162,19 +188,19 @@ let package = Package(
         ),
         .testTarget(
             name: "PressuresimTests",
-            dependencies: ["pressuresim", "PressureKit", .product(name: "Yams", package: "Yams")],
+            dependencies: layers + ["pressuresim", .product(name: "Yams", package: "Yams")],
             exclude: ["Fixtures"],  // read from where they are
             swiftSettings: settings
         ),
         .testTarget(
             name: "PluginTests",
-            dependencies: ["PressureKitC", "CPressureKit", "PressureKit"],
+            dependencies: layers + ["PressureKitC", "CPressureKit"],
             exclude: ["symbols.txt"],  // read from where it is
             swiftSettings: settings
         ),
         .testTarget(
             name: "RealPressureTests",
-            dependencies: ["pressuresim", "PressureKit"],
+            dependencies: layers + ["pressuresim"],
             swiftSettings: settings
         ),
     ],
@@ -193,7 +219,7 @@ if Context.environment["PRESSUREKIT_FUZZ"] != nil {
     package.targets += [
         .target(
             name: "pressuresim",
-            dependencies: ["PressureKit", .product(name: "Yams", package: "Yams")],
+            dependencies: layers + [.product(name: "Yams", package: "Yams")],
             sources: [
                 "Scenario", "Access/TraceKeys.swift", "Access/ZipfDistribution.swift", "Content/ContentSource.swift",
                 "Content/SplitMix64.swift", "Report/Quantities.swift",
@@ -202,8 +228,8 @@ if Context.environment["PRESSUREKIT_FUZZ"] != nil {
         ),
         .executableTarget(
             name: "fuzz",
-            dependencies: [
-                "pressuresim", "PressureKit", "PressureKitTesting",
+            dependencies: layers + [
+                "pressuresim", "PressureKitTesting",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/FuzzTests",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# api.sh [--renew]: the public interface of the two libraries, with the default traits, is the one that is written down in API/.
+# api.sh [--renew]: the public interface of the libraries, with the default traits, is the one that is written down in API/.
 # With --renew, writes it down. Reads what the compiler says of the modules (symbol graphs).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,12 +14,12 @@ build=$("$swift" build --show-bin-path)
 triple=$("$swift" -print-target-info | python3 -c 'import json, sys; print(json.load(sys.stdin)["target"]["unversionedTriple"])')
 # The C modules that the libraries import.
 maps=()
-for map in Sources/*/module.modulemap "$build"/*.build/module.modulemap; do
+for map in Sources/*/module.modulemap "$build"/*.build/module.modulemap "$build"/../../checkouts/swift-system/Sources/*/include/module.modulemap; do
     [ -f "$map" ] && maps+=(-Xcc "-fmodule-map-file=$map")
 done
 
 status=0
-for module in PressureKit PressureKitTesting; do
+for module in PressureSystem PressureSignals PressureKit PressureKitTesting; do
     mkdir "$work/$module"
     "$swift" symbolgraph-extract -module-name "$module" -minimum-access-level public -skip-synthesized-members \
         -target "$triple" -I "$build/Modules" "${maps[@]}" -output-dir "$work/$module" || {

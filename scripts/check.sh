@@ -11,6 +11,7 @@ export PRESSUREKIT_STRICT=1
 step "format" "$swift" format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 step "text" scripts/text.sh
 step "scripts" scripts/shellcheck.sh
+step "arrows" python3 scripts/arrows.py
 step "warnings and imports" "$swift" build --build-tests --explicit-target-dependency-import-check error
 step "public interface" scripts/api.sh
 step "traits" scripts/traits.sh

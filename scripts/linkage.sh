@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A program that uses the core alone loads neither Foundation nor zstd, and loads the system's zlib.
+# A program that uses the core alone loads neither Foundation nor zstd, and loads the system's zlib; one that only listens
+# does not load that either.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -8,7 +9,7 @@ swift=${SWIFT:-swift}
 "$swift" build --package-path Examples/Minimal --configuration release
 libraries=$(ldd Examples/Minimal/.build/release/Minimal)
 if grep Foundation <<<"$libraries"; then
-    echo "linkage: the core loads Foundation. Find the import with: grep -rn 'import Foundation' Sources/PressureKit" >&2
+    echo "linkage: the core loads Foundation. Find the import with: grep -rn 'import Foundation' Sources" >&2
     exit 1
 fi
 if grep libzstd <<<"$libraries"; then
@@ -16,4 +17,10 @@ if grep libzstd <<<"$libraries"; then
     exit 1
 fi
 grep -q libz.so <<<"$libraries" || { echo "linkage: the core does not load libz" >&2; exit 1; }
+"$swift" build --package-path Examples/Listener
+listening=$(ldd Examples/Listener/.build/debug/Listener)
+if grep -E 'Foundation|libzstd|libz\.so' <<<"$listening"; then
+    echo "linkage: PressureSignals loads more than it needs. Look at its target in Package.swift" >&2
+    exit 1
+fi
 echo "linkage: neither Foundation nor zstd among $(wc -l <<<"$libraries") libraries"

@@ -4,6 +4,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 /// Whatever input can size has a bound: beyond it the input is refused, before memory is taken for it. What scenarios can
 /// size is in `BoundsTests`.

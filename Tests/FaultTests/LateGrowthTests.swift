@@ -15,7 +15,7 @@ import Testing
         let hasShifted = Atomic<Bool>(false)
 
         init(_ value: [UInt8], controller: PressureController, then later: [UInt8], afterLooks looks: Int) {
-            super.init(name: "shifting", hasLoader: false, controller: controller)
+            super.init(name: "shifting", hasLoader: false, host: controller)
             fill(slot, with: value, ValueSize(value))
             finishMutation(slot, hasValue: true)
             shift.withLock { $0 = (looks, later) }

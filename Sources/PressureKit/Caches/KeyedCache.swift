@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// Many values by key, each loaded when it is first used, leaving memory under pressure, and coming back on the next
@@ -86,7 +87,7 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     public func set(_ value: consuming Value, for key: Key) {
         let size = ValueSize(value)
         entry.replace(key, with: value, size)
-        entry.controller?.context?.admission.arrived(size.footprint)
+        entry.host?.admission?.arrived(size.footprint)
     }
 
     /// Changes the value for `key` in place, or a copy of it while readers hold it. Loads or restores it first.

@@ -22,7 +22,7 @@ extension KeyedEntry {
     /// Evicts one value in the cheaper way that loses nothing.
     private func evict(_ slot: Slot<Value>) -> Bool {
         let word = unsafe slot.header.pointee.state
-        let engine = controller?.context?.engine
+        let engine = host?.engine
         let canSpill = engine?.canSpill ?? false
         let freely = unsafe wayOut(slot.base, word, canSpill: canSpill)
         let way = traits.current.way(for: word, canSpill: canSpill, compression: .none, freely: freely)

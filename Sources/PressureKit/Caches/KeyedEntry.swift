@@ -1,4 +1,5 @@
 import Glibc
+import PressureSystem
 import Synchronization
 
 /// The engine room of ``KeyedCache``: values by key, in shards with a lock each.
@@ -25,7 +26,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     init(
         name: String,
-        controller: PressureController?,
+        host: (any CacheHost)?,
         supported: Disposition = .all,
         limit: ByteCount?,
         countLimit: Int? = nil,
@@ -34,7 +35,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         self.loader = loader
         self.limit = limit?.bytes
         self.countLimit = countLimit
-        super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
+        super.init(name: name, hasLoader: loader != nil, host: host, supported: supported)
     }
 
     deinit {

@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// The shards of a keyed cache, each with its lock on cache lines of its own.
 ///
 /// Plain memory, not objects: two threads that hit different shards must not meet at a reference count.

@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// One value that is loaded when it is first used, leaves memory under pressure, and comes back on the next access.
 ///
 /// Get one from a controller:
@@ -103,7 +105,7 @@ public final class LazyCache<Value: Spillable>: Sendable {
     public func set(_ value: consuming Value) throws(PressureError) {
         let size = ValueSize(value)
         try entry.replace(with: value, size)
-        entry.controller?.context?.admission.arrived(size.footprint)
+        entry.host?.admission?.arrived(size.footprint)
     }
 
     /// Discards the value and its copy; the next access loads anew.

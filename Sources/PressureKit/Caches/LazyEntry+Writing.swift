@@ -1,4 +1,5 @@
 import Glibc
+import PressureSystem
 import Synchronization
 
 /// Changing the value. A writer waits for other writers and for whoever is making the value, never for readers: if the

@@ -1,3 +1,4 @@
+import PressureSystem
 public import Synchronization
 
 /// The engine room of ``LazyCache``: one value, in the slot that readers find, and spare slots to put in its place.
@@ -14,13 +15,13 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     init(
         name: String,
-        controller: PressureController?,
+        host: (any CacheHost)?,
         supported: Disposition = .all,
         loader: (@Sendable () throws -> Value)?
     ) {
         self.loader = loader
         unsafe current = Atomic(Slot<Value>.allocate().base)
-        super.init(name: name, hasLoader: loader != nil, controller: controller, supported: supported)
+        super.init(name: name, hasLoader: loader != nil, host: host, supported: supported)
     }
 
     deinit {

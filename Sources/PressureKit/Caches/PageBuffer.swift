@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PressureSystem
 
 /// Bytes in pages of their own, which go back to the operating system the moment the last copy is released.
 ///

@@ -1,5 +1,6 @@
 #if Foundation
 public import FoundationEssentials
+import PressureSystem
 
 /// `Data` spills its bytes.
 extension Data: Spillable {

@@ -1,11 +1,4 @@
-/// An element whose memory is its value, so that an array of it spills without a copy on the way out or back.
-///
-/// The numeric types have it. Give it to structs of your own that consist of such, and nothing else:
-///
-/// ```swift
-/// struct Point: SpillableElement { var x, y: Float }
-/// ```
-public protocol SpillableElement: BitwiseCopyable, Sendable {}
+import PressureSystem
 
 extension Int: SpillableElement {}
 extension Int8: SpillableElement {}

@@ -1,5 +1,7 @@
 import CLinuxShims
 import Glibc
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// The slow path of a read: load, restore, or wait for the thread that does.
@@ -102,7 +104,7 @@ extension ValueEntry {
     // MARK: Making the value
 
     /// What loads and restores are timed by: the manager's clock. A cache without a manager has the system's.
-    private var clock: any MonotonicClock { controller?.context?.clock ?? SystemClock() }
+    private var clock: any MonotonicClock { host?.clock ?? SystemClock() }
 
     /// Runs the loader in a slot whose load has begun. Returns whether the value is in place, pinned once;
     /// `false` when the slot was replaced meanwhile, so that there is a newer value to read.
@@ -137,7 +139,7 @@ extension ValueEntry {
             unsafe slot.header.pointee.variant.store(CacheVariant.alternate.rawValue, ordering: .relaxed)
         }
         let isWanted = putInPlace(value, in: slot) { $0.finishingLoad(stamp: $1, horizon: $2) }
-        if isWanted { controller?.delegate?.resourceDidLoad(PressureResource(entry: self)) }
+        if isWanted { host?.didLoad(PressureResource(entry: self)) }
         return isWanted
     }
 
@@ -168,7 +170,7 @@ extension ValueEntry {
     private func working<Result>(in slot: Slot<Value>, bytes: Int, _ work: () throws -> Result) rethrows -> Result {
         unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
         defer { unsafe slot.header.pointee.maker.store(0, ordering: .relaxed) }
-        let admission = controller?.context?.admission
+        let admission = host?.admission
         let pass = admission?.admit(bytes)
         defer { if let pass { admission?.end(pass) } }
         return try work()
@@ -188,7 +190,7 @@ extension ValueEntry {
                 clock.spent(on: .decompressing, byteCount: unsafe slot.copy.pointee.compressedByteCount)
                 let duration = clock.now() - start
                 statistics.noteRestore(duration, byteCount: plainByteCount)
-                controller?.context?.meter?.restored(duration)
+                host?.didRead(in: duration)
                 return value
             }
         } catch {
@@ -197,7 +199,7 @@ extension ValueEntry {
         // Nobody needs the value in memory twice, once compressed.
         if unsafe slot.header.pointee.state.isCompressed { unsafe slot.copy.pointee.release() }
         let isWanted = putInPlace(value, in: slot) { $0.finishingRestore(stamp: $1, horizon: $2) }
-        if isWanted { controller?.delegate?.resourceDidRestore(PressureResource(entry: self)) }
+        if isWanted { host?.didRestore(PressureResource(entry: self)) }
         return isWanted
     }
 
@@ -209,7 +211,7 @@ extension ValueEntry {
         let error = (error as? SpillFailure)?.pressureError() ?? error
         let failure = (error as? PressureError)?.at(path: unsafe path(of: slot.base))
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
-        if !climb(.restore, failure ?? error), let failure { controller?.context?.note(failure) }
+        if !climb(.restore, failure ?? error), let failure { host?.note(failure) }
         if unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil { return try load(slot, loader) }
         guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
             release(slot)

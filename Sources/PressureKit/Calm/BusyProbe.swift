@@ -1,3 +1,6 @@
+import PressureSignals
+import PressureSystem
+
 /// Reads how busy the processors and devices are that this process may use: the calling thread's own waits, from
 /// `/proc/thread-self/schedstat` (the kernel's Documentation/scheduler/sched-stats.rst: nanoseconds on a processor, and
 /// nanoseconds waiting for one), and, where the kernel keeps them, the stalls of the process's own cgroup.

@@ -1,3 +1,5 @@
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// What is to be done for a cache's values in calm times.

@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// What the kernel says of how busy the processors and devices are that this process may use, in microseconds since some
 /// moment. Counters that it does not keep are `nil`.
 package struct BusyReading: Hashable, Sendable {

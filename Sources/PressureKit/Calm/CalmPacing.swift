@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// How fast work that nobody waits for may go: so many bytes a second, and a little ahead. Pure.
 ///
 /// A token bucket (Turner, IEEE Communications 1986): what is not used is saved up to `burst`, what is used beyond that

@@ -1,4 +1,6 @@
 import CLinuxShims
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// Works ahead while nobody needs the machine: writes the copies of values that have not been used for a while, so that
@@ -33,7 +35,7 @@ final class CalmWorker: Sendable {
 
     private let engine: ReliefEngine
     /// Its context keeps the worker, so it does not keep the root.
-    private weak let root: PressureController?
+    private weak let root: (any CandidateSource)?
     private let isCalm: @Sendable () -> Bool
     private let read: @Sendable (MonotonicInstant) -> BusyReading
     /// Taken out for a step, so that nothing is locked while an app's value passes its bytes.
@@ -51,7 +53,7 @@ final class CalmWorker: Sendable {
     ///   - read: how busy the machine is.
     init(
         engine: ReliefEngine,
-        root: PressureController,
+        root: any CandidateSource,
         rate: ByteCount,
         isCalm: @escaping @Sendable () -> Bool,
         read: @escaping @Sendable (MonotonicInstant) -> BusyReading

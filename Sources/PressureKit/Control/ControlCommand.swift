@@ -1,3 +1,6 @@
+import PressureSignals
+import PressureSystem
+
 /// What somebody outside the process may ask for.
 package enum ControlCommand: Hashable, Sendable {
     /// How things stand.

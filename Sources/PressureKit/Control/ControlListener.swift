@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PressureSystem
 import SystemPackage
 
 /// A socket that listens at a path of this process's, which is removed with it.

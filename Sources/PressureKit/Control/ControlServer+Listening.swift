@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PressureSystem
 
 /// Who is let in.
 extension ControlServer {

@@ -1,5 +1,7 @@
 import CLinuxShims
 import Glibc
+import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// Who asks over the control socket.

@@ -1,3 +1,5 @@
+import PressureSignals
+
 /// How a manager stands, as `status` tells it.
 package struct ControlStatus: Sendable {
     /// The process's number.

@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// One JSON object in one line, written member by member. The library links no Foundation that could.
 package struct JSONLine: Sendable {
     /// What was written, in UTF-8.

@@ -1,3 +1,4 @@
+import PressureSignals
 import Synchronization
 
 /// What a controller is told about being seen, in the order in which it happened.

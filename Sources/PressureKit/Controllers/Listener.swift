@@ -1,3 +1,5 @@
+import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// The thread on which a relief's hooks are called, so that a hook that throws time away does not hold the relief up.

@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// Which thread calls hooks now, and which hook it is in: what a relief looks at that has waited long enough.

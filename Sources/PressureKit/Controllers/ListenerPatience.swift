@@ -1,3 +1,5 @@
+import PressureSignals
+
 /// How long one relief waits for hooks, all of them together: two seconds for a warning, half a second when memory is
 /// nearly gone. Pure.
 ///

@@ -1,3 +1,5 @@
+import PressureSignals
+
 /// What a listener is to tell, in order. Bounded, and with its memory reserved: telling is a part of freeing. Pure.
 struct ListenerQueue {
     /// One thing to tell.

@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// A cap on the bytes in memory of a controller and all below it, which it keeps to without any pressure.

@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// Registering caches.
@@ -135,7 +136,7 @@ extension PressureController {
             let name = Self.take(name, from: &state.names)
             let entry = KeyedEntry<Key, Value>(
                 name: name,
-                controller: self,
+                host: self,
                 supported: supported,
                 limit: limit,
                 countLimit: countLimit,
@@ -158,7 +159,7 @@ extension PressureController {
         let entry = state.withLock { state in
             let entry = LazyEntry<Value>(
                 name: Self.take(name, from: &state.names),
-                controller: self,
+                host: self,
                 supported: supported,
                 loader: loader
             )

@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// Parents and children.

@@ -1,3 +1,4 @@
+import PressureSignals
 import Synchronization
 
 /// Changes of the level, which a controller is told of while it is visible. What it missed while it was hidden it learns

@@ -1,3 +1,5 @@
+import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// What may leave memory, and how: the controller's part in a relief.

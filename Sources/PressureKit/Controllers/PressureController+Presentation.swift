@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// Covering a controller with another one. What is covered is hidden.

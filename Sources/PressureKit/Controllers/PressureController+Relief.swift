@@ -2,7 +2,11 @@ import Synchronization
 
 /// What a relief asks of the tree. Nothing here allocates, in a debug build either: there an array's iterator allocates
 /// for every element, and its subscript does not.
-extension PressureController {
+extension PressureController: CandidateSource {
+    func listCandidates(in storage: PlanStorage, canSpill: Bool) {
+        Self.hierarchy.withLock { _ in collect(into: storage, canSpill: canSpill, depth: 0) }
+    }
+
     /// Lists every value below here that could leave memory, and those that cannot now. Under ``hierarchy``.
     func collect(into storage: PlanStorage, canSpill: Bool, depth: UInt16, isCovered: Bool = false) {
         state.withLock { state in

@@ -1,3 +1,5 @@
+import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// What a relief tells the tree: everyone once, parents before children, on the listener's thread with nothing locked.

@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// Changing from one child to another without a moment at which neither is safe.

@@ -1,3 +1,5 @@
+import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// A node of the tree of things that hold memory: it has caches, children, and an app object as its delegate.

@@ -1,3 +1,5 @@
+import PressureSignals
+
 /// What a controller tells the app object that has it. Every method has an empty default.
 ///
 /// The names are UIKit's where UIKit has one. No hook is called with a lock held, and any PressureKit call may be made

@@ -1,3 +1,6 @@
+import PressureSignals
+import PressureSystem
+
 /// A relief of one subtree, outside the manager's own: what keeps a controller to its budget, and what takes the values
 /// that a veto had kept. On the calling thread; blocks on the disk, and allocates.
 struct SubtreeRelief {

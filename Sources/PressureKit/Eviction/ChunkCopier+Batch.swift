@@ -1,3 +1,5 @@
+import SpillStore
+
 /// Small values, many at a time: one write for all of them, and units of the file that they share.
 extension ChunkCopier {
     /// Victims of one batch at most: as many as a relief thread may begin and not look at the clock.

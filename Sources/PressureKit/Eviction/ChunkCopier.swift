@@ -1,3 +1,5 @@
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// Copies chunks of values to a segment file, and decides for each how to encode it.

@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// Whether values may be compressed and stay in memory instead of going to the spill file.
 ///
 /// A compressed value frees less than a spilled one, comes back without the disk, and takes part of the memory that is

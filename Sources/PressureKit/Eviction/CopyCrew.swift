@@ -1,3 +1,6 @@
+import PressureSystem
+import SpillStore
+
 /// The threads that compress and write, each with scratch reserved before it is needed. The leader's is touched, so
 /// that a relief gets on whatever the system has left; a helper's is address space until the helper first works, so that
 /// a machine with many processors costs a process at rest next to nothing.

@@ -1,3 +1,6 @@
+import PressureSystem
+import SpillStore
+
 /// The victims of a plan that have to be written, handed out chunk by chunk, and taken back when their last chunk is
 /// done. Pure bookkeeping; whoever holds it holds the crew's lock.
 struct CopyJob {

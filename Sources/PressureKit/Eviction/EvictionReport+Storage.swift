@@ -1,3 +1,5 @@
+import PressureSystem
+
 extension EvictionReport.Prediction {
     /// From one thread's nanoseconds.
     init(_ prediction: PlanPrediction, workers: Int) {

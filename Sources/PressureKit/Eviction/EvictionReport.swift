@@ -1,3 +1,6 @@
+import PressureSignals
+import PressureSystem
+
 /// What one relief did: what it was asked for, what it claims to have freed, what the operating system got back, and
 /// what it left alone and why.
 public struct EvictionReport: Sendable {

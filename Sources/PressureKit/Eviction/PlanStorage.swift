@@ -1,3 +1,6 @@
+import PressureSystem
+import SpillStore
+
 /// The memory a plan is made in, reserved while memory is plentiful: candidates, choices, and what became of each victim.
 ///
 /// Bounded, however many values there are: when it is full, what ranks highest is left for a later round. So a relief

@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// How much memory a relief is to free: a number of bytes, a part of what could be evicted, or all of it; and by when.
 package struct ReliefAmount: Hashable, Sendable {
     /// Bytes.

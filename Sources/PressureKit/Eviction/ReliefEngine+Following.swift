@@ -1,4 +1,6 @@
 import CLinuxShims
+import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// Following the limit on memory and the quota of processor time while the process runs: an orchestrator may change
@@ -17,11 +19,11 @@ extension ReliefEngine {
             (nil, false, nil, nil)
         )
 
-        init(_ configuration: PressureConfiguration) {
-            quota = ProcessorQuota(configuration.limits)
-            processors = configuration.processors ?? { Int(pk_usable_cpus()) }
-            workers = configuration.isSequential ? 1 : configuration.workers
-            bypassesPageCache = configuration.bypassesPageCache
+        init(_ options: EngineOptions) {
+            quota = ProcessorQuota(options.limits)
+            processors = options.processors ?? { Int(pk_usable_cpus()) }
+            workers = options.workers
+            bypassesPageCache = options.bypassesPageCache
         }
 
         /// Sizes for a limit, with the quota as it is now.
@@ -49,7 +51,11 @@ extension ReliefEngine {
             return isNew
         }
         guard isNew else { return }
-        file.follow(reserves, bypassesPageCache: followed.bypassesPageCache ?? (limit != nil))
+        file.resize(
+            window: reserves.window,
+            writeback: reserves.writeback,
+            bypassesPageCache: followed.bypassesPageCache ?? (limit != nil)
+        )
         crew.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
         crew.resize(to: reserves.workers)

@@ -1,4 +1,6 @@
 import CLinuxShims
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// A relief: rounds of planning, releasing and copying, until its target is reached, and what came of them.
@@ -67,7 +69,7 @@ extension ReliefEngine {
     }
 
     /// Plans and carries out one round towards an amount in total. Allocates nothing.
-    func round(_ progress: inout Progress, root: PressureController, amount: ReliefAmount) {
+    func round(_ progress: inout Progress, root: some CandidateSource, amount: ReliefAmount) {
         let allocationsBefore = probe()
         let freedBefore = progress.freed
         let start = clock.now()
@@ -78,9 +80,7 @@ extension ReliefEngine {
         let stated = amount.mostBytes.map { $0 - progress.freed }
         let wantsAll = amount.share >= 1 || policy.takesEverything
         storage.begin(policy, at: moment, goal: stated, wantsAll: wantsAll, compression: compression)
-        PressureController.hierarchy.withLock { _ in
-            root.collect(into: storage, canSpill: canSpill, depth: 0)
-        }
+        root.listCandidates(in: storage, canSpill: canSpill)
         let evictable = progress.evictable ?? storage.seenBytes
         progress.evictable = evictable
         let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }

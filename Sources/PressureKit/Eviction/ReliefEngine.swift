@@ -1,4 +1,7 @@
 import CLinuxShims
+import PressureSignals
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// Carries a plan out: releases what is free to release, has the rest copied, and measures what came back.
@@ -31,72 +34,52 @@ final class ReliefEngine: Sendable {
     let storage: Lock<(idle: PlanStorage?, wanted: (values: Int, caches: Int))>
 
     /// Opens the spill file and reserves what reliefs will need. Blocks briefly.
-    init(_ configuration: PressureConfiguration) throws(PressureError) {
+    init(_ options: EngineOptions) throws(PressureError) {
         let directory = try SpillDirectory.choose(
-            option: configuration.spillDirectory,
-            environment: configuration.environment ?? ProcessEnvironment.variables,
-            fileSystem: configuration.fileSystem,
-            allowsRAM: configuration.allowsMemoryBackedSpill
+            option: options.spillDirectory,
+            environment: options.environment ?? ProcessEnvironment.variables(SpillDirectory.variable),
+            fileSystem: options.fileSystem,
+            allowsRAM: options.allowsMemoryBackedSpill
         )
-        let limit = CgroupLimit.least(configuration.limits)
-        followed = Followed(configuration)
+        let limit = CgroupLimit.least(options.limits)
+        followed = Followed(options)
         let reserves = followed.reserves(limit)
         file = try SegmentFile(
             directory: directory,
-            fileSystem: configuration.fileSystem,
+            fileSystem: options.fileSystem,
             limits: SpillLimits(
-                maximumBytes: configuration.spillLimit,
-                freeSpaceFloor: configuration.freeSpaceFloor,
-                bypassPageCache: configuration.bypassesPageCache ?? (limit != nil),
+                maximumBytes: options.spillLimit,
+                freeSpaceFloor: options.freeSpaceFloor,
+                bypassPageCache: options.bypassesPageCache ?? (limit != nil),
                 writebackWindow: reserves.window,
                 mostWriteback: reserves.writeback
             ),
-            cipher: configuration.cipher
+            cipher: options.cipher
         )
-        compressedTier = configuration.compressedTier
+        compressedTier = options.compressedTier
         memory = try compressedTier.limit > .zero ? SegmentFile(inMemory: compressedTier.limit) : nil
         isMemoryBacked = directory.isMemoryBacked
-        storage = Lock((PlanStorage(limit: configuration.plannedValues), (0, 0)))
-        policy = configuration.policy ?? configuration.evictionOrder.policy
-        residentOverride = configuration.residentBytes
-        clock = configuration.clock
-        probe = configuration.allocationProbe ?? { 0 }
-        isProbed = configuration.allocationProbe != nil
+        storage = Lock((PlanStorage(limit: options.plannedValues), (0, 0)))
+        policy = options.policy
+        residentOverride = options.residentBytes
+        clock = options.clock
+        probe = options.allocationProbe ?? { 0 }
+        isProbed = options.allocationProbe != nil
         footprint = try ProcessFootprint()
         copier = ChunkCopier(
             file: file,
-            choice: configuration.compression,
-            compressesLater: configuration.compressesLater
+            choice: options.compression,
+            compressesLater: options.compressesLater
         )
         crew = try CopyCrew(
             workers: reserves.workers,
             copier: copier,
             memory: memory,
-            clock: configuration.clock,
-            probe: configuration.allocationProbe ?? { 0 }
+            clock: options.clock,
+            probe: options.allocationProbe ?? { 0 }
         )
         crew.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
-    }
-
-    /// Evicts values of its own, so that what the Swift runtime builds on first use is there before memory is short: some
-    /// that are written together, one in several chunks, and one that is dropped.
-    func rehearse() {
-        let root = PressureController("rehearsal")
-        for name in ["first", "second", "third"] {
-            _ = root.cache(name, initialValue: [UInt8](repeating: 1, count: 64))
-        }
-        _ = root.cache("long", initialValue: [UInt8](repeating: 1, count: SegmentFile.chunkSize + 1))
-        let dropped = root.cache("dropped") { [UInt8](repeating: 2, count: 64) }
-        try? dropped.loadIfNeeded()
-        reserve(values: 5, caches: 5)
-        var progress = begin()
-        round(&progress, root: root, amount: .everything)
-        var report = EvictionReport(
-            cause: PressureCause(origin: .request, source: "rehearsal", levelBefore: .normal, levelAfter: .normal)
-        )
-        end(&progress, report: &report)
-        history.withLock { $0 = PlanHistory(start: UseClock.now) }
     }
 
     /// Makes room for plans over so many values of so many caches. Allocates; from any thread.

@@ -1,3 +1,5 @@
+import PressureSignals
+
 /// One reclaim at a time: what is running, what it is to reach, and who waits for its report. Pure.
 ///
 /// A request that comes while a relief runs does not queue behind it; it raises the running one's target. Bytes that

@@ -1,3 +1,5 @@
+import PressureSignals
+
 /// Is handed the report of a relief, to take it: what it leaves lives until it returns.
 package typealias ReliefReply = @Sendable (_ report: inout EvictionReport?) -> Void
 

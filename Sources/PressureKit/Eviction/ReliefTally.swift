@@ -1,3 +1,5 @@
+import SpillStore
+
 /// What a relief has done so far, counted for each cache: what left and how, what stayed and why, what failed.
 ///
 /// A row for each cache and outcome, not for each value, so that a relief of a million values keeps a handful of rows.

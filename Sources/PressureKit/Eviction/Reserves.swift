@@ -1,3 +1,6 @@
+import PressureSystem
+import SpillStore
+
 /// How much of a machine the library's own machinery takes, by the limit on its memory and the processors it may use.
 /// Pure.
 ///

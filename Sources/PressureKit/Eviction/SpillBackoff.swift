@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// When to try writing again after writes have failed. Pure.
 ///
 /// One failure is an accident: the next value is tried. Three in a row, or a full disk, suspend writing for a second,

@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PressureSystem
 import SystemPackage
 
 /// Who says that the process is to be idle, and that it is not any more.

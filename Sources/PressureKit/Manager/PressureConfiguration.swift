@@ -1,3 +1,7 @@
+import PressureSignals
+import PressureSystem
+import SpillStore
+
 /// How a manager watches, and where and how it spills. Every value has a default that is meant to be kept.
 public struct PressureConfiguration: Sendable {
     /// The signals to watch once ``PressureManager/run()`` is called.

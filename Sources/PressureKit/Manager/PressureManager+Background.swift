@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// The background and back, as UIKit has it.

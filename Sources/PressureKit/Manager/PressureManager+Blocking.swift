@@ -1,3 +1,6 @@
+import PressureSignals
+import PressureSystem
+
 /// The same as the `async` methods for callers that cannot suspend, such as those of the C plugin. They block the calling
 /// thread, and need none of the cooperative pool: it may be busy with the very tasks that called.
 extension PressureManager {

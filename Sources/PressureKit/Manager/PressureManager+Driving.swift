@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// Driving a manager by hand, in place of ``PressureManager/run()``: for a clock that stands still unless it is moved.
 ///
 /// With ``PressureConfiguration/isSequential`` everything that follows from a call has happened when it returns.

@@ -1,4 +1,6 @@
 public import Logging
+import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// Watches memory, warns controllers, and evicts what their caches hold: the app-delegate role, one for a process.
@@ -52,7 +54,7 @@ public final class PressureManager: Sendable {
         logger: Logger = .current
     ) throws(PressureError) {
         try configuration.validate()
-        let engine = try ReliefEngine(configuration)
+        let engine = try ReliefEngine(configuration.engine)
         engine.rehearse()
         #if Metrics
         let meter = configuration.metrics.map { MetricsReporter($0, engine: engine, clock: configuration.clock) }
@@ -121,7 +123,9 @@ public final class PressureManager: Sendable {
         self.monitor = monitor
         self.control = control
         controlSocket = configuration.control
-        environment = configuration.environment ?? ProcessEnvironment.variables
+        environment =
+            configuration.environment
+            ?? ProcessEnvironment.variables(ControlSocket.variable, "XDG_RUNTIME_DIR")
         warningShare = share
         control.connect { [weak self] command, peer, answer in
             guard let self else { return answer(.refused(.shutDown)) }

@@ -1,3 +1,6 @@
+import PressureSignals
+import PressureSystem
+
 /// One relief from the first word to the report: delegate, events, controllers, then rounds until the target is reached.
 struct Relief: Sendable {
     let context: ManagerContext

@@ -1,3 +1,5 @@
+import PressureSignals
+
 /// From the monitor's words to a request.
 extension ReliefRequest {
     /// What a decision asks for: telling of a change of level, a relief, or both.

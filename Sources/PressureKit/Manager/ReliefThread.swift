@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// The one thread on which memory is reclaimed and the hooks of a relief are called.
 ///
 /// Sleeps until there is a request; ends when the manager is gone, after the relief it is at.

@@ -1,5 +1,7 @@
 #if Metrics
 import CoreMetrics
+import PressureSignals
+import PressureSystem
 
 /// Tells the handles of a ``PressureMetrics`` what a manager does.
 final class MetricsReporter: ManagerMeter {

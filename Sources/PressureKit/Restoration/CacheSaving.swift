@@ -1,11 +1,6 @@
+import PressureSystem
+import SpillStore
 import Synchronization
-
-/// What of a saved state belongs to one cache, until the cache claims it.
-struct SavedCache: Sendable {
-    var cache: StateManifest.Cache
-    /// The file with the values.
-    var file: SegmentFile
-}
 
 extension LazyCache {
     /// Whether ``PressureManager/saveState(to:version:)`` includes the value. `true` unless set.

@@ -1,4 +1,6 @@
 import Glibc
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// Saving values by key, and being given some that were saved.

@@ -1,4 +1,6 @@
 import Glibc
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// Saving a value, and being given one that was saved.

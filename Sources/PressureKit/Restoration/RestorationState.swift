@@ -1,3 +1,4 @@
+import PressureSystem
 import Synchronization
 
 /// What a manager knows of saving and restoring: the directory it holds, whose turn it is, and whether a restoration goes

@@ -1,4 +1,5 @@
 import Glibc
+import PressureSystem
 import Synchronization
 import SystemPackage
 

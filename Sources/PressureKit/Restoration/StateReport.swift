@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// What was saved or restored.
 public struct StateReport: Sendable {
     /// Whether there was a state to restore; `true` after saving.

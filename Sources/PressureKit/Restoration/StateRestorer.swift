@@ -1,3 +1,5 @@
+import PressureSystem
+import SpillStore
 import SystemPackage
 
 /// Reads one saved state, refuses it whole, or applies it. Blocks; on a thread that may.

@@ -1,4 +1,6 @@
 import Glibc
+import PressureSystem
+import SpillStore
 import Synchronization
 
 /// What caches with one value and with many do alike when they are saved and restored.

@@ -3,6 +3,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// Whatever becomes of a frame's bytes on the disk, the library notices: no wrong bytes, no crash.
 @Suite(.timeLimit(.minutes(10))) struct EveryBitTests {

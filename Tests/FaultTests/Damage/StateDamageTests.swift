@@ -3,6 +3,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// A saved state of which anything is wrong is refused whole; nothing that a state says ends the process.
 @Suite(.timeLimit(.minutes(10))) struct StateDamageTests {

@@ -5,6 +5,7 @@ import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// A child of fork(2) knows what is its parent's.
 @Suite(.timeLimit(.minutes(2))) struct ProcessMarkTests {

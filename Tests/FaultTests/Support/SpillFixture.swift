@@ -1,6 +1,7 @@
 import PressureKitTesting
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// A segment file on a disk in memory, with an encoder and a decoder for the test's own thread.
 struct SpillFixture {

@@ -2,6 +2,7 @@ import PressureKitTesting
 import SystemPackage
 
 @testable import PressureKit
+@testable import SpillStore
 
 extension FuzzTarget {
     /// Frames. The first byte says what the others are: a payload that somebody else has made, or a value that the library

@@ -1,4 +1,5 @@
 @testable import PressureKit
+@testable import PressureSignals
 
 extension FuzzTarget {
     /// /proc/self/mountinfo and, behind an empty line, /proc/self/cgroup.

@@ -1,4 +1,5 @@
 @testable import PressureKit
+@testable import PressureSignals
 
 extension FuzzTarget {
     /// Texts of the kernel's and of systemd's. The first byte says whose; what was read, written as the kernel writes it

@@ -1,4 +1,5 @@
 @testable import PressureKit
+@testable import PressureSignals
 
 extension FuzzTarget {
     /// Recordings of signals: written and read again the same, and replayed twice to the same decisions.

@@ -1,6 +1,7 @@
 import PressureKitTesting
 
 @testable import PressureKit
+@testable import SpillStore
 
 extension FuzzTarget {
     /// Saved states. The first byte says what the others are: a whole file; a manifest, which gets the right checksum and

@@ -237,7 +237,7 @@ import Testing
     /// Somebody else may change the tree while a cache is asked for its values.
     @Test func theTreeIsNotLockedWhileValuesAreListed() throws {
         let bench = try Bench()
-        let probe = ListingProbe(name: "probe", hasLoader: false, controller: bench.controller)
+        let probe = ListingProbe(name: "probe", hasLoader: false, host: bench.controller)
         bench.controller.state.withLock { $0.entries.append(probe) }
         bench.rest()
         _ = bench.worker.step()

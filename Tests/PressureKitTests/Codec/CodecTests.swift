@@ -2,6 +2,7 @@ import CAllocationCounter
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 @Suite struct CodecTests {
     private static func checksum(_ bytes: [UInt8], continuing start: UInt32 = 0) -> UInt32 {

@@ -3,6 +3,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import PressureSystem
 
 /// Loaders that wait for something that does not come, such as a network, hold up nobody but their own readers.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct StuckLoaderTests {

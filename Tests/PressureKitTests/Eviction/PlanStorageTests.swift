@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct PlanStorageTests {
     private func entry(_ name: String = "value") -> LazyEntry<[UInt8]> {
-        LazyEntry<[UInt8]>(name: name, controller: nil, loader: nil)
+        LazyEntry<[UInt8]>(name: name, host: nil, loader: nil)
     }
 
     private func candidate(footprint: Int = 1, stamp: UInt32 = 0) -> Candidate {

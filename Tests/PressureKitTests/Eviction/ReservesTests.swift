@@ -3,6 +3,8 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
+@testable import SpillStore
 
 @Suite struct ReservesTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -2,6 +2,7 @@ import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 @Suite struct FreedLedgerTests {
     private func at(_ nanoseconds: Int) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(nanoseconds)) }

@@ -2,6 +2,7 @@ import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 /// What stalls and events come to mean, on virtual time.
 @Suite struct StallJudgeTests {

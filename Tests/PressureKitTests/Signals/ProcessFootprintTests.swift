@@ -3,6 +3,7 @@ import CLinuxShims
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 @Suite struct ProcessFootprintTests {
     /// 128 MiB, and half of it as the margin: other tests run in this process at the same time.

@@ -3,6 +3,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 @Suite struct SignalRecordingTests {
     private static let text = """

@@ -5,6 +5,7 @@ import SystemPackage
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// The tier between memory and disk: values that are compressed and stay in memory.
 @Suite struct CompressedTierTests {

@@ -3,6 +3,7 @@ import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// One flag a unit, searched from the start: too simple to be wrong.
 private struct BitmapModel {

@@ -3,6 +3,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// How large a spill file gets for what lives in it, over long histories.
 @Suite struct FragmentationTests {

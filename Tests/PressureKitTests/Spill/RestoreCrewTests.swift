@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 @Suite struct RestoreCrewTests {
     @Test(arguments: [0, 1, 3]) func readsEveryChunkOnce(helpers: Int) throws {

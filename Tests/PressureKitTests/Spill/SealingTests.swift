@@ -8,6 +8,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// What lies in the file of a manager that seals says nothing, and is nothing but what was sealed.
 @Suite struct SealingTests {

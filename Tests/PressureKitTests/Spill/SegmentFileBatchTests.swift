@@ -5,6 +5,7 @@ import SystemPackage
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 @Suite struct SegmentFileBatchTests {
     /// Writes values in as many batches as it takes.

@@ -5,6 +5,7 @@ import SystemPackage
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 /// Values that nobody can make again are on the device before their memory goes.
 @Suite struct SegmentFileDeviceTests {

@@ -4,6 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 @Suite struct SegmentFileTests {
     @Test(arguments: Content.allCases, CompressionChoice.allCases)

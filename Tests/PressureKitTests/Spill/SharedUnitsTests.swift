@@ -2,6 +2,7 @@ import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 @Suite struct SharedUnitsTests {
     /// Units come and go, in clusters as batches bring them; a dictionary knows how many frames each has.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 @Suite struct SpillRecordTests {
     @Test(arguments: [0, 1, 65_535, 65_536, 262_144, 1 << 23 - 1] as [UInt32])

@@ -3,6 +3,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import SpillStore
 
 @Suite struct WritebackWindowTests {
     private typealias Range = WritebackWindow.Range

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 /// What of the page cache is headroom.
 @Suite struct CgroupUsageTests {

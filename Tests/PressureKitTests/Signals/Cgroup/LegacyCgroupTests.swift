@@ -4,6 +4,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 /// The kernel itself, with a limit of 200 MiB: warning begins at a usage of 160 MiB, critical at 170 MiB.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: RealCgroup.isUsable, RealCgroup.comment))

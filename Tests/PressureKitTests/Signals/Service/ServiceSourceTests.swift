@@ -5,6 +5,7 @@ import PressureKitTestSupport
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 /// systemd's protocol, played by the test.
 @Suite(.timeLimit(.minutes(5))) struct ServiceSourceTests {

@@ -1,0 +1,108 @@
+import CLinuxShims
+import PressureSystem
+
+/// Waiting for memory: until it has come free, until the overdraft bears the load, or until nothing moves.
+extension Admission {
+    /// Why a reader waits no longer.
+    private enum Outcome {
+        /// What it needs has come free, or the relief freed about as much.
+        case relieved
+        /// The relief has ended and brought next to nothing.
+        case fruitless
+        /// It goes on although too little was freed.
+        case overdrawn
+    }
+
+    /// Has a shortage freed and waits until a load of so many bytes, which has begun, may go on. Blocks.
+    func wait(for bytes: Int, _ shortage: ByteCount, _ supply: Supply) {
+        let start = clock.now()
+        guard !Self.isThisThreadExempt else { return settle(false, since: start) }
+        state.withLock { $0.ledger.beginWaiting(bytes) }
+        let mayAsk = state.withLock { $0.mayAsk(at: start) }
+        // Within the pause after a fruitless relief, that one's is the answer.
+        let answer = Lock<ByteCount?>(mayAsk ? nil : .zero)
+        if mayAsk {
+            supply.reclaim(shortage) { [weak self, books] returned in
+                self?.note(returned, of: shortage)
+                answer.withLock { $0 = returned }
+                books.wake()
+            }
+        }
+        var returnedBefore = books.reading.returned
+        var isPatient = true
+        while true {
+            let outcome = books.wait(atMost: patience) {
+                look(bytes, shortage, answer.withLock { $0 }, isPatient: isPatient, supply)
+            }
+            switch outcome {
+            case .relieved?: return settle(true, since: start)
+            case .overdrawn?: return settle(false, since: start)
+            case .fruitless?:
+                // Another one would bring no more; somebody may give back what is in use now.
+                answer.withLock { $0 = nil }
+            case nil:
+                let returned = books.reading.returned
+                // As long as memory comes free it is worth waiting for: the disk is slow, and not stuck.
+                if returned == returnedBefore { return enter(bytes, since: start) }
+                returnedBefore = returned
+                isPatient = false
+            }
+        }
+    }
+
+    /// Whether the load may go on now; `nil` when it is to wait.
+    private func look(
+        _ bytes: Int,
+        _ shortage: ByteCount,
+        _ answer: ByteCount?,
+        isPatient: Bool,
+        _ supply: Supply
+    ) -> Outcome? {
+        if let answer {
+            // One that frees half of what was wanted has been worth it.
+            let isEnough = answer.bytes >= shortage.bytes / 2
+            if isSequential || isEnough {
+                _ = enter(bytes) { _ in true }
+                return isEnough ? .relieved : .overdrawn
+            }
+        }
+        guard !isSequential, let room = supply.room() else { return nil }
+        let reading = books.reading
+        if enter(bytes, { $0.fits(bytes, in: room, reading) }) { return .relieved }
+        // A relief that has ended will not bring more, and patience has an end.
+        let mayOverdraw = answer != nil || !isPatient
+        if mayOverdraw, enter(bytes, { $0.mayOverdraw(bytes, in: room, reading) }) { return .overdrawn }
+        return answer == nil ? nil : .fruitless
+    }
+
+    /// Ends the waiting of a load if it may go on, in one step with the decision: two that fit one by one need not fit
+    /// both.
+    private func enter(_ bytes: Int, _ mayGo: (AdmissionLedger) -> Bool) -> Bool {
+        state.withLock { state in
+            guard mayGo(state.ledger) else { return false }
+            state.ledger.endWaiting(bytes)
+            return true
+        }
+    }
+
+    /// Lets a load go on because nothing moves.
+    private func enter(_ bytes: Int, since start: MonotonicInstant) {
+        state.withLock { $0.ledger.endWaiting(bytes) }
+        settle(false, since: start)
+    }
+
+    private func settle(_ isRelieved: Bool, since start: MonotonicInstant) {
+        let end = clock.now()
+        state.withLock { state in
+            state.counts.waited += end - start
+            state.count(isRelieved)
+        }
+    }
+
+    /// Learns from a relief that has ended: after one that brought next to nothing none is asked for, for a while.
+    func note(_ returned: ByteCount, of shortage: ByteCount) {
+        let now = clock.now()
+        let isFruitless = returned.bytes < shortage.bytes / 4
+        state.withLock { $0.fruitlessUntil = isFruitless ? now + Self.pause : nil }
+    }
+}

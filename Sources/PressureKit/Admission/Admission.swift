@@ -1,0 +1,185 @@
+import CLinuxShims
+import PressureSignals
+import PressureSystem
+
+/// What admission has done so far.
+public struct AdmissionCounts: Hashable, Sendable {
+    /// Loads and restores that were let in at once.
+    public var admitted = 0
+    /// Those that first had memory freed for them.
+    public var relieved = 0
+    /// Those that were let in although too little was freed, or it took too long. They had waited as long as they may.
+    public var overdrawn = 0
+    /// The time that readers waited for that, in all.
+    public var waited = Duration.zero
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// Lets loads and restores in while there is room for them, and has memory freed first when there is not.
+///
+/// The library itself is the one who loads: at 500 MB/s a 256 MiB limit is full in 150 ms from a fifth left, sooner than
+/// a signal and a relief. So before a value is made, its expected size is held against the newest headroom less what was
+/// brought in since; what would cross into critical waits until that much was given back. A load that has waited for
+/// ``patience`` goes on as far as the overdraft reaches, which is counted in bytes; behind that it waits for as long as
+/// memory comes free at all. Where nothing comes free, waiting is in vain, and it goes.
+///
+/// Safe from any thread. Values in memory are read without coming here.
+package final class Admission: Sendable {
+    /// A load that was let in; to be handed back when it has ended, whatever came of it.
+    package struct Pass: Sendable {
+        fileprivate let bytes: Int
+    }
+
+    /// Where room and relief come from.
+    package struct Supply: Sendable {
+        /// The newest room; `nil` while nobody watches.
+        package var room: @Sendable () -> AdmissionRoom?
+        /// Has a new sample taken and returns what the newest shows. Waits some milliseconds at most.
+        package var refresh: @Sendable () -> AdmissionRoom?
+        /// Has so many bytes freed, and calls back once, on any thread, with what came of it.
+        package var reclaim: @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
+
+        /// Creates a supply.
+        package init(
+            room: @escaping @Sendable () -> AdmissionRoom?,
+            refresh: @escaping @Sendable () -> AdmissionRoom?,
+            reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
+        ) {
+            self.room = room
+            self.refresh = refresh
+            self.reclaim = reclaim
+        }
+    }
+
+    struct State {
+        var ledger = AdmissionLedger()
+        var counts = AdmissionCounts()
+        /// After a relief that brought next to nothing, no other one is asked for until then.
+        var fruitlessUntil: MonotonicInstant?
+        /// A relief was asked for that nobody waits for, and has not ended.
+        var isAsked = false
+    }
+
+    /// How long no relief is asked for after a fruitless one.
+    static let pause = Duration.milliseconds(100)
+
+    /// How long a reader waits before it may overdraw, and how long memory may stand still before it goes anyway.
+    package let patience: Duration
+    /// Whether a reader waits for the end of a relief and for nothing else, so that a run can be repeated.
+    let isSequential: Bool
+    let clock: any MonotonicClock
+    let books: MemoryBooks
+    let state = Lock(State())
+    private let supply = Lock<Supply?>(nil)
+
+    /// Creates an admission that lets everything in until it is connected.
+    ///
+    /// - Parameters:
+    ///   - books: What the library brings and gives back.
+    ///   - patience: The default is a second: a relief of what one load needs takes far less, and a reader that would wait
+    ///     for longer is better served with memory overdrawn, as long as that is bounded.
+    package init(
+        clock: any MonotonicClock,
+        books: MemoryBooks = MemoryBooks(),
+        patience: Duration = .seconds(1),
+        isSequential: Bool = false
+    ) {
+        self.clock = clock
+        self.books = books
+        self.patience = patience
+        self.isSequential = isSequential
+    }
+
+    /// Says where room and relief come from; `nil` for nowhere.
+    package func connect(_ supply: Supply?) { self.supply.withLock { $0 = supply } }
+
+    /// What was done so far.
+    package var counts: AdmissionCounts { state.withLock { $0.counts } }
+
+    /// The calling thread is one that a relief itself needs to go on: what it loads never waits for a relief. For the
+    /// relief thread and those on which it has hooks called.
+    package static func exemptThisThread() { pk_exempt_thread() }
+
+    /// Whether the calling thread is one of those.
+    static var isThisThreadExempt: Bool { pk_is_exempt_thread() }
+
+    /// Lets a load or restore of about so many bytes in. Blocks when it would cross into critical and memory has to be
+    /// freed first: for ``patience``, and beyond it while the overdraft is used up and memory does come free.
+    ///
+    /// - Parameter bytes: How many it will take; 0 when that is unknown, and then it is let in at once.
+    /// - Returns: What ``end(_:)`` is called with.
+    package func admit(_ bytes: Int) -> Pass {
+        guard bytes > 0, let supply = supply.withLock({ $0 }) else { return Pass(bytes: 0) }
+        state.withLock { $0.ledger.begin(bytes) }
+        if case .reclaim(let shortage) = verdict(on: bytes, supply) {
+            wait(for: bytes, shortage, supply)
+        } else {
+            state.withLock { $0.counts.admitted += 1 }
+        }
+        return Pass(bytes: bytes)
+    }
+
+    /// The load has ended: its value is in memory, and in the books, or there is none.
+    package func end(_ pass: Pass) {
+        guard pass.bytes > 0 else { return }
+        state.withLock { $0.ledger.end(pass.bytes) }
+        // There may be room for others now.
+        books.wake()
+    }
+
+    /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
+    /// one is not.
+    ///
+    /// What does not fit is relieved. Outside of tasks the calling thread waits for that as ``admit(_:)`` does, which
+    /// slows down whoever makes values faster than they can be written; in a task nobody waits, because the thread is
+    /// the cooperative pool's.
+    ///
+    /// - Parameter bytes: What the value takes.
+    package func arrived(_ bytes: Int) {
+        guard bytes > 0, let supply = supply.withLock({ $0 }) else { return }
+        guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return }
+        // The task is only looked for, and not kept.
+        guard unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
+            return wait(for: 0, shortage, supply)
+        }
+        let start = clock.now()
+        let isFirst = state.withLock { state in
+            defer { state.isAsked = true }
+            return !state.isAsked && state.mayAsk(at: start)
+        }
+        guard isFirst else { return }
+        supply.reclaim(shortage) { [weak self] returned in
+            guard let self else { return }
+            state.withLock { state in
+                state.isAsked = false
+                state.count(returned.bytes >= shortage.bytes / 2)
+            }
+            note(returned, of: shortage)
+        }
+    }
+
+    private func verdict(on bytes: Int, _ supply: Supply) -> AdmissionLedger.Verdict {
+        let first = judge(bytes, supply.room(), at: clock.now())
+        guard first == .look else { return first }
+        // What was refreshed is as fresh as can be.
+        let room = supply.refresh()
+        return judge(bytes, room, at: room?.takenAt ?? clock.now())
+    }
+
+    private func judge(_ bytes: Int, _ room: AdmissionRoom?, at now: MonotonicInstant) -> AdmissionLedger.Verdict {
+        let books = books.reading
+        return state.withLock { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
+    }
+}
+
+extension Admission.State {
+    /// Whether a relief may be asked for.
+    func mayAsk(at now: MonotonicInstant) -> Bool { fruitlessUntil.map { $0 <= now } ?? true }
+
+    /// Counts a load that had to wait.
+    mutating func count(_ isRelieved: Bool) {
+        if isRelieved { counts.relieved += 1 } else { counts.overdrawn += 1 }
+    }
+}

@@ -1,0 +1,83 @@
+import PressureSignals
+import PressureSystem
+
+/// What the library itself is bringing into memory, and whether it still fits. Pure; allocates nothing.
+///
+/// A sample does not show what was brought in after it, nor all of what is on its way: what came is known from the books,
+/// and what is on its way is counted here.
+package struct AdmissionLedger: Sendable {
+    /// What to do about a load.
+    package enum Verdict: Hashable, Sendable {
+        /// It fits, or nobody knows.
+        case go
+        /// The sample is too old to say.
+        case look
+        /// So much must be freed first.
+        case reclaim(ByteCount)
+    }
+
+    /// A sample older than this does not decide about a load that is large for the room there is.
+    static let freshness = Duration.milliseconds(20)
+    /// Behind the threshold a load has this much of the process's part of the shortage freed as well: the monitor asks for
+    /// it too, but at its own pace, and loads go on meanwhile.
+    static let mostDeficit = 64 << 20
+    /// A shortage of less is not worth a relief: it is what a few small values take.
+    private static let mostTolerated = 1 << 20
+
+    /// Bytes that are being loaded or restored now, or wait to be.
+    private(set) var underWay = 0
+    /// The part of them that waits for memory.
+    private(set) var waiting = 0
+
+    /// Nothing is under way.
+    package init() {}
+
+    /// A load of so many bytes begins.
+    package mutating func begin(_ bytes: Int) { underWay += bytes }
+
+    /// It has ended: what came of it is in the books.
+    package mutating func end(_ bytes: Int) { underWay -= bytes }
+
+    /// A load that has begun waits for memory.
+    package mutating func beginWaiting(_ bytes: Int) { waiting += bytes }
+
+    /// It waits no longer.
+    package mutating func endWaiting(_ bytes: Int) { waiting -= bytes }
+
+    /// What is left of a room once all that is under way is there; negative when it does not fit.
+    package func margin(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
+        let left = room.left(books)
+        let deficit = min(Double(-left) * room.ownPart, Double(Self.mostDeficit))
+        return (left < 0 ? -Int(deficit) : left) - underWay
+    }
+
+    /// What to do about a load of so many bytes that has begun already.
+    ///
+    /// - Parameters:
+    ///   - room: The newest sample; `nil` when nobody watches, and then everything is let in.
+    ///   - books: What the library has brought and given back by now.
+    package func verdict(
+        on bytes: Int,
+        room: AdmissionRoom?,
+        books: MemoryBooks.Reading,
+        at now: MonotonicInstant
+    ) -> Verdict {
+        guard let room else { return .go }
+        let margin = margin(in: room, books)
+        let isFresh = now - room.takenAt <= Self.freshness
+        if margin >= 0 { return isFresh || margin / 4 >= bytes ? .go : .look }
+        guard isFresh else { return .look }
+        let tolerance = min(Self.mostTolerated, room.overdraft / 4)
+        return -margin < tolerance ? .go : .reclaim(ByteCount(bytes: -margin))
+    }
+
+    /// Whether one of the loads that wait, of so many bytes, fits by now.
+    package func fits(_ bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
+        room.left(books) - (underWay - waiting) - bytes >= 0
+    }
+
+    /// Whether it may go although it does not fit: what goes so is bounded, in bytes and not in loads.
+    package func mayOverdraw(_ bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
+        room.left(books) - (underWay - waiting) - bytes >= -room.overdraft
+    }
+}

@@ -1,0 +1,135 @@
+import Logging
+import PressureSignals
+import PressureSystem
+import SpillStore
+import Synchronization
+
+/// What the tree of controllers and its caches need of their manager, without keeping the manager itself alive.
+final class ManagerContext: Sendable {
+    private struct WeakDelegate { weak var delegate: (any PressureManagerDelegate)? }
+
+    let engine: ReliefEngine
+    let clock: any MonotonicClock
+    let log: ManagerLog
+    let events = EventHub()
+    let scene: ManagerScene
+    let listener: Listener
+    /// What the caches bring into memory and give back.
+    let books: MemoryBooks
+    /// Asked before a value is loaded or restored.
+    let admission: Admission
+    /// Whether what appears is restored before it is asked for.
+    let restoresAhead: Bool
+    /// Whether one thing is done at a time; see ``PressureConfiguration/isSequential``.
+    let isSequential: Bool
+    /// Counts for others; `nil` unless the app asks for metrics.
+    let meter: (any ManagerMeter)?
+    /// Told of everything there and then.
+    let witness: ManagerObserver
+    /// Where one thing is done at a time: what would otherwise go on beside the caller.
+    private let deferred = Lock<[@Sendable () -> Void]>([])
+    private let ledger: FrameLedger
+    private let managerDelegate = Lock(WeakDelegate())
+    private let calmWorker = Lock<CalmWorker?>(nil)
+    private let shortageIsOver = Lock<(@Sendable (MonotonicInstant) -> Bool)?>(nil)
+    private let newestCause = Lock<PressureCause?>(nil)
+    private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
+
+    /// Told of every report before anybody else: how the monitor learns what came back.
+    var onReport: (@Sendable (EvictionReport) -> Void)? {
+        get { observer.withLock { $0 } }
+        set { observer.withLock { $0 = newValue } }
+    }
+
+    /// Whether a shortage that a relief answers is over, by a sample that was taken since it began. How the monitor tells.
+    var isOver: (@Sendable (_ since: MonotonicInstant) -> Bool)? {
+        get { shortageIsOver.withLock { $0 } }
+        set { shortageIsOver.withLock { $0 = newValue } }
+    }
+
+    /// Who works ahead; `nil` when nothing is to be copied ahead. Set once, by the manager, before anybody asks.
+    var calm: CalmWorker? {
+        get { calmWorker.withLock { $0 } }
+        set { calmWorker.withLock { $0 = newValue } }
+    }
+
+    /// Why the level changed or memory was wanted last; `nil` before that. Does not block.
+    var lastCause: PressureCause? {
+        get { newestCause.withLock { $0 } }
+        set { newestCause.withLock { $0 = newValue } }
+    }
+
+    /// - Throws: ``PressureError`` with `threadUnavailable`.
+    init(
+        engine: ReliefEngine,
+        clock: any MonotonicClock,
+        logger: Logger,
+        dispositions: Disposition = .all,
+        restoresAhead: Bool = true,
+        isSequential: Bool = false,
+        meter: (any ManagerMeter)? = nil,
+        observer: ManagerObserver = ManagerObserver()
+    ) throws(PressureError) {
+        scene = ManagerScene(dispositions: dispositions)
+        listener = try Listener(clock: clock, waitsForEver: isSequential)
+        // Where one thing is done at a time a reader waits until the relief has ended, however long that takes.
+        let books = MemoryBooks()
+        self.books = books
+        admission = Admission(
+            clock: clock,
+            books: books,
+            patience: isSequential ? .seconds(86_400) : .seconds(1),
+            isSequential: isSequential
+        )
+        self.restoresAhead = restoresAhead
+        self.isSequential = isSequential
+        witness = observer
+        self.meter = meter
+        self.engine = engine
+        self.clock = clock
+        log = ManagerLog(logger, clock: clock)
+        ledger = FrameLedger(file: engine.file, memory: engine.memory, books: books)
+        engine.onLateFailure = { [weak self] failure in
+            guard let self else { return }
+            self.log.failedLate(failure)
+            self.events.deliver(.failure(failure))
+        }
+    }
+
+    var delegate: (any PressureManagerDelegate)? {
+        get { managerDelegate.withLock { $0.delegate } }
+        set { managerDelegate.withLock { $0.delegate = newValue } }
+    }
+
+    /// Has something done later, by ``runDeferred()``.
+    func putOff(_ work: @escaping @Sendable () -> Void) { deferred.withLock { $0.append(work) } }
+
+    /// Does what was put off, and what is put off meanwhile.
+    func runDeferred() {
+        while true {
+            let works = deferred.withLock { works in
+                defer { works = [] }
+                return works
+            }
+            guard !works.isEmpty else { return }
+            for work in works { work() }
+        }
+    }
+
+    /// Makes room for a cache in plans and in the spill file.
+    func adopt(_ entry: CacheEntry) {
+        entry.join(ledger)
+        reserve()
+    }
+
+    /// Makes room in plans for what caches have come to hold.
+    func reserve() {
+        engine.reserve(values: ledger.values, caches: ledger.caches)
+    }
+
+    /// Tells of a failure that reached no reader, or one reader only.
+    func note(_ failure: PressureError) {
+        log.lost(failure)
+        events.deliver(.failure(failure))
+    }
+}

@@ -1,0 +1,51 @@
+import PressureSystem
+
+/// A controller as its caches see it.
+extension PressureController: CacheHost {
+    var admission: Admission? { context?.admission }
+
+    var engine: ReliefEngine? { context?.engine }
+
+    var clock: any MonotonicClock { context?.clock ?? SystemClock() }
+
+    func reservePlans() { context?.reserve() }
+
+    func willEvict(_ resource: PressureResource) { tell(.willEvict, resource) }
+
+    func didEvict(_ resource: PressureResource) { tell(.didEvict, resource) }
+
+    func didLoad(_ resource: PressureResource) { delegate?.resourceDidLoad(resource) }
+
+    func didRead(in duration: Duration) { context?.meter?.restored(duration) }
+
+    func didRestore(_ resource: PressureResource) { delegate?.resourceDidRestore(resource) }
+
+    func note(_ failure: PressureError) { context?.note(failure) }
+
+    /// Sends a failure up until somebody handles it.
+    ///
+    /// ```
+    /// cache (onFailure) → controller → its parent or presenter → … → root → manager's delegate
+    /// ```
+    func handle(_ failure: ResourceFailure) -> Bool {
+        var next: PressureController? = self
+        while let controller = next {
+            if controller.delegate?.handle(failure) ?? false { return true }
+            if let context = controller.state.withLock({ $0.context }) {
+                return context.delegate?.handle(failure) ?? false
+            }
+            next = controller.superior
+        }
+        return false
+    }
+}
+
+extension CacheEntry {
+    /// The controller it was registered with, while that exists.
+    var controller: PressureController? { host as? PressureController }
+}
+
+extension PressureResource {
+    /// The controller it belongs to, while that exists.
+    public var controller: PressureController? { entry.controller }
+}

@@ -1,0 +1,30 @@
+import PressureSignals
+import PressureSystem
+import SpillStore
+
+/// What an engine is made with: the part of a manager's configuration that is its business.
+struct EngineOptions: Sendable {
+    var spillDirectory: String?
+    var allowsMemoryBackedSpill: Bool
+    var spillLimit: ByteCount?
+    var freeSpaceFloor: ByteCount
+    var bypassesPageCache: Bool?
+    var cipher: SpillCipher?
+    var compressedTier: CompressedTier
+    /// What to do with every chunk; `nil` to decide by what was measured.
+    var compression: CompressionChoice?
+    var compressesLater: Bool
+    var policy: any EvictionPolicy
+    var plannedValues: Int
+    /// Threads; `nil` for as many as limit and quota allow.
+    var workers: Int?
+    var processors: (@Sendable () -> Int)?
+    /// Where limits on memory and processor time are looked for.
+    var limits: SignalContext
+    var environment: [String: String]?
+    var fileSystem: any FileSystem
+    var clock: any MonotonicClock
+    /// In place of the process's resident memory.
+    var residentBytes: (@Sendable () -> Int)?
+    var allocationProbe: AllocationProbe?
+}

@@ -1,0 +1,250 @@
+package import PressureSystem
+
+/// Turns readings into levels and wishes for relief. Pure: time comes in with each call, nothing is waited for.
+///
+/// The highest vote wins. The level rises at once to what the votes say; it falls one level at a time, each after the
+/// votes have stayed below it for the dwell. While a level lasts, relief is asked for again and again, as
+/// ``ReliefPacing`` allows. Steps allocate nothing.
+package struct PressureClassifier: Sendable {
+    /// The level now.
+    package private(set) var level = PressureLevel.normal
+    /// How bad it is, 0 … 1: the worst score of any source. Warning begins at 1/3, critical at 2/3; it has no dwell.
+    package private(set) var score = 0.0
+
+    private let timings: PressureTimings
+    private(set) var voters: [Voter]
+    private var pacing: ReliefPacing
+    private var freed = FreedLedger()
+    /// The process's own resident bytes at the last step; `nil` where nobody says.
+    private(set) var resident: Int?
+    /// How long a relief takes: a running average of those that freed something.
+    private var reliefTime: Duration
+    /// Until when to look often, because the kernel has rung.
+    private var alertUntil: MonotonicInstant?
+    /// When the last relief ended, until memory has been looked at once it had settled.
+    private var unsettledSince: MonotonicInstant?
+    /// Whose vote the level stands on, for the cause of its fall.
+    private var holder: Int?
+    /// Since when all votes are below the level.
+    private var calmSince: MonotonicInstant?
+
+    /// Creates a classifier at normal for a fixed number of sources. The thresholds must be valid.
+    package init(thresholds: PressureThresholds, timings: PressureTimings = .init(), sources: Int) {
+        self.timings = timings
+        voters = Array(repeating: Voter(thresholds: thresholds, timings: timings), count: sources)
+        pacing = ReliefPacing(timings: timings)
+        reliefTime = timings.assumedRelief
+    }
+
+    /// The bytes left of the limit that binds most; `nil` when no source has told any.
+    package var headroom: Headroom? {
+        var worst: (score: Double, headroom: Headroom)?
+        for voter in voters {
+            guard let headroom = voter.headroom, voter.score >= worst?.score ?? 0 else { continue }
+            worst = (voter.score, headroom)
+        }
+        return worst?.headroom
+    }
+
+    /// The smallest part that is left of any limit of the system's, 0 … 1; `nil` when no source has told any. The app's
+    /// own limit on its footprint is not among them.
+    package var headroomShare: Double? {
+        var least: Double?
+        for index in voters.indices where voters[index].reading?.origin != .footprint {
+            guard let headroom = voters[index].headroom else { continue }
+            least = min(least ?? 1, headroom.share)
+        }
+        return least
+    }
+
+    /// The part of the machine's memory that is left; `nil` when no source has told it.
+    private var hostShare: Double? {
+        for index in voters.indices where voters[index].reading?.origin == .memoryInfo {
+            if let headroom = voters[index].headroom { return headroom.share }
+        }
+        return nil
+    }
+
+    /// Takes one reading of each source and decides.
+    ///
+    /// - Parameters:
+    ///   - readings: By source, always in the same order; `nil` where a source has no news.
+    ///   - now: Not before the step before.
+    ///   - resident: The process's own resident bytes: of a shortage that it shares with others it frees its part only.
+    /// - Returns: What to tell, if anything, and how long to wait before the next step at most.
+    package mutating func step(
+        _ readings: [SignalReading?],
+        at now: MonotonicInstant,
+        resident: Int? = nil
+    ) -> (decision: PressureDecision?, nextPoll: Duration) {
+        precondition(readings.count == voters.count, "one reading for each source")
+        self.resident = resident
+        accept(readings, at: now)
+        forgetFreed()
+        score = 0
+        for index in voters.indices { score = max(score, voters[index].score) }
+        let before = level
+        guard let leader = leader() else { return (nil, timings.longestPoll) }
+        move(towards: voters[leader].vote, at: now)
+        let relief = level >= before ? wish(at: now) : nil
+        if let relief { pacing.noteWish(relief.level, at: now) }
+        if let since = unsettledSince, now >= since + settle { unsettledSince = nil }
+        let nextPoll = nextPoll(votes: voters[leader].vote, at: now)
+        let speaker = level < before ? holder ?? leader : leader
+        if voters[leader].vote >= level { holder = leader }
+        guard level != before || relief != nil else { return (nil, nextPoll) }
+        let cause = cause(voters[speaker], before: before, at: now)
+        return (PressureDecision(cause: cause, score: score, relief: relief), nextPoll)
+    }
+
+    /// A relief ended: what it cost and what it returned decide when the next may be asked for, and the bytes count
+    /// against goals from samples taken before `end`.
+    ///
+    /// - Parameters:
+    ///   - level: The level it was made for; `normal` for one that the monitor did not ask for, of which only the bytes
+    ///     count.
+    ///   - duration: How long it took.
+    ///   - returned: What the system got back.
+    package mutating func noteRelief(
+        at level: PressureLevel,
+        duration: Duration,
+        returned: ByteCount,
+        end: MonotonicInstant
+    ) {
+        // What others asked for says nothing about the pace of what the monitor asks for.
+        if level > .normal {
+            pacing.noteRelief(level, took: duration, returned: returned, at: end)
+            unsettledSince = end
+            if returned >= timings.fruitful {
+                reliefTime = min(max((reliefTime * 3 + duration) / 4, .milliseconds(50)), .seconds(10))
+            }
+        }
+        freed.note(returned, at: end)
+    }
+
+    /// Bytes were returned to the system otherwise than by a relief that `noteRelief` tells of.
+    package mutating func noteFreed(_ bytes: ByteCount, at instant: MonotonicInstant) { freed.note(bytes, at: instant) }
+
+    /// What all samples show already counts no more.
+    private mutating func forgetFreed() {
+        var oldest: MonotonicInstant?
+        for index in voters.indices where voters[index].headroom != nil {
+            guard let takenAt = voters[index].reading?.takenAt else { continue }
+            oldest = min(oldest ?? takenAt, takenAt)
+        }
+        if let oldest { freed.forget(until: oldest) }
+    }
+
+    /// Headroom first: what the other kinds mean depends on it.
+    private mutating func accept(_ readings: [SignalReading?], at now: MonotonicInstant) {
+        for index in voters.indices {
+            guard case .headroom? = readings[index]?.measure else { continue }
+            voters[index].accept(readings[index], left: MemoryLeft(), reliefTime: reliefTime, at: now)
+        }
+        let left = MemoryLeft(least: headroomShare, host: hostShare)
+        for index in voters.indices {
+            if case .headroom? = readings[index]?.measure { continue }
+            voters[index].accept(readings[index], left: left, reliefTime: reliefTime, at: now)
+            if voters[index].isFresh, voters[index].isAlarmed { alertUntil = now + timings.alertTime }
+        }
+    }
+
+    private func cause(_ voter: Voter, before: PressureLevel, at now: MonotonicInstant) -> PressureCause {
+        let bands = voter.bands
+        let reading = voter.reading
+        return PressureCause(
+            origin: reading?.origin ?? .request,
+            source: reading?.source ?? "",
+            available: reading?.headroom?.available,
+            limit: reading?.headroom?.limit,
+            threshold: level < before ? bands?.leave(before) : bands?.enter(level),
+            evidence: voter.evidence,
+            sampleAge: max(.zero, now - (reading?.takenAt ?? now)),
+            levelBefore: before,
+            levelAfter: level
+        )
+    }
+
+    /// The voter with the highest vote, and of those the worst off. A voter that has never spoken has no say.
+    private func leader() -> Int? {
+        var leader: Int?
+        for index in voters.indices where voters[index].reading != nil {
+            guard let best = leader else {
+                leader = index
+                continue
+            }
+            if (voters[index].vote, voters[index].score) > (voters[best].vote, voters[best].score) { leader = index }
+        }
+        return leader
+    }
+
+    private mutating func move(towards vote: PressureLevel, at now: MonotonicInstant) {
+        guard vote < level else {
+            level = vote
+            calmSince = nil
+            return
+        }
+        guard let since = calmSince else {
+            calmSince = now
+            return
+        }
+        guard now - since >= timings.dwell, let lower = PressureLevel(rawValue: level.rawValue - 1) else { return }
+        level = lower
+        calmSince = vote < lower ? now : nil
+    }
+
+    /// The relief to ask for now: when a source says so in this very step, the pace allows it, and something is left
+    /// to want after what was freed since the sample. Of several goals the largest counts.
+    private func wish(at now: MonotonicInstant) -> ReliefGoal? {
+        guard level > .normal, due(at: now).map({ $0 <= now }) ?? true else { return nil }
+        var wish: ReliefGoal?
+        for index in voters.indices where voters[index].isFresh && voters[index].vote >= level {
+            guard let takenAt = voters[index].reading?.takenAt else { continue }
+            let bytes = voters[index].goal(at: level, resident: resident).map {
+                max(.zero, $0 - freed.freed(since: takenAt))
+            }
+            if bytes == .zero { continue }
+            if let present = wish, (bytes ?? .zero) <= (present.bytes ?? .zero) { continue }
+            wish = ReliefGoal(level: level, bytes: bytes, takenAt: takenAt)
+        }
+        return wish
+    }
+
+    /// When relief may be asked for again; `nil` when at any time.
+    ///
+    /// Where critical memory would be gone before the pause is over, and the last relief freed something, it is when that one has
+    /// settled: the pace is there to save work, not to die of.
+    private func due(at now: MonotonicInstant) -> MonotonicInstant? {
+        guard let paced = pacing.earliest(for: level), paced > now else { return nil }
+        guard level == .critical, let exhaustion = exhaustion(at: level), now + exhaustion < paced,
+            let end = pacing.fruitfulEnd
+        else { return paced }
+        return min(paced, end + settle)
+    }
+
+    /// How long after a relief memory is measured again.
+    private var settle: Duration {
+        guard let exhaustion = exhaustion(at: level) else { return timings.settle }
+        return min(timings.settle, max(exhaustion / 4, timings.shortestPoll))
+    }
+
+    /// The shortest time in which a source that votes for `level` or more runs out.
+    private func exhaustion(at level: PressureLevel) -> Duration? {
+        var shortest: Duration?
+        for index in voters.indices where voters[index].vote >= level && voters[index].headroom != nil {
+            guard let time = voters[index].headroomJudge.exhaustion else { continue }
+            shortest = min(shortest ?? time, time)
+        }
+        return shortest
+    }
+
+    private func nextPoll(votes vote: PressureLevel, at now: MonotonicInstant) -> Duration {
+        var delay = level == .normal ? timings.longestPoll : timings.pressedPoll
+        for index in voters.indices { delay = min(delay, voters[index].pollDelay) }
+        if let calmSince { delay = min(delay, calmSince + timings.dwell - now) }
+        if level > .normal, vote >= level, let due = due(at: now) { delay = min(delay, due - now) }
+        if let alertUntil, now < alertUntil { delay = min(delay, timings.alertPoll) }
+        if level > .normal, let since = unsettledSince { delay = min(delay, since + settle - now) }
+        return max(delay, timings.shortestPoll)
+    }
+}

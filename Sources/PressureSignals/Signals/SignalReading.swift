@@ -1,0 +1,81 @@
+package import PressureSystem
+
+/// How many bytes of a limit can still be had.
+package struct Headroom: Hashable, Sendable {
+    /// Bytes a program may still take without swapping; never negative, never more than `limit`.
+    package let available: ByteCount
+    /// The host's memory, or the binding limit.
+    package let limit: ByteCount
+    /// Page cache that is not available only because it is not written yet.
+    package let unwritten: ByteCount
+
+    /// What is left once the kernel has written. It is what a trend is seen in, and what says whether waiting for memory is
+    /// a shortage: what is unwritten swings with every large file, at the speed of a disk, and ends at a fifth of a limit.
+    package var eventual: ByteCount { available + unwritten }
+
+    /// The part of the limit that is left once the kernel has written, 0 … 1.
+    package var share: Double { Double(eventual.bytes) / Double(limit.bytes) }
+
+    /// The largest limit that is one: kernels write "unlimited" as a huge number. An eighth of the largest
+    /// `Int`, so that sums of a few fit.
+    static let largestLimit = ByteCount(bytes: 1 << 60)
+
+    /// Creates a headroom; `available` is brought into 0 … `limit`, `unwritten` into what is left of that.
+    ///
+    /// - Returns: `nil` when the limit is not positive, or above 1 EiB: there is nothing to be a part of.
+    package init?(available: ByteCount, limit: ByteCount, unwritten: ByteCount = .zero) {
+        guard limit > .zero, limit <= Self.largestLimit else { return nil }
+        self.available = min(max(available, .zero), limit)
+        self.limit = limit
+        self.unwritten = min(max(unwritten, .zero), limit - self.available)
+    }
+}
+
+/// One sample of one source.
+///
+/// Copying it allocates nothing: the source's name is shared.
+package struct SignalReading: Hashable, Sendable {
+    /// What was measured.
+    package enum Measure: Hashable, Sendable {
+        /// Bytes left of a limit; the thresholds decide what that means.
+        case headroom(Headroom)
+        /// A level that the source has decided on itself, and the bytes it wants, when it can say.
+        case demand(PressureLevel, freeing: ByteCount?)
+        /// Time that tasks have waited for memory; its growth decides.
+        case stall(StallReading)
+        /// How often a cgroup has met its limits; the growth decides.
+        case events(EventCounters)
+    }
+
+    /// What kind of source spoke.
+    package var origin: PressureCause.Origin
+    /// Where it was read, such as `"/proc/meminfo"`.
+    package var source: String
+    /// What was measured.
+    package var measure: Measure
+    /// When. Bytes freed since then are not in the measure yet.
+    package var takenAt: MonotonicInstant
+    /// The kernel wakes the monitor at the next threshold by itself: there is no need to look again soon.
+    package var isWatched: Bool
+
+    /// Creates a reading.
+    package init(
+        origin: PressureCause.Origin,
+        source: String,
+        measure: Measure,
+        takenAt: MonotonicInstant,
+        isWatched: Bool = false
+    ) {
+        self.origin = origin
+        self.source = source
+        self.measure = measure
+        self.takenAt = takenAt
+        self.isWatched = isWatched
+    }
+
+    /// The bytes left of a limit, when that is what was measured.
+    package var headroom: Headroom? {
+        guard case .headroom(let headroom) = measure else { return nil }
+        return headroom
+    }
+}

@@ -1,0 +1,41 @@
+/// The decision for one chunk, of what is remembered and what was measured.
+package struct CodecChoice: Sendable, Equatable {
+    /// What a copy is made for.
+    package enum Purpose: Sendable {
+        /// Memory is short: the sooner it is in the file the better.
+        case relief
+        /// Nothing waits: a smaller copy is worth the codec's time.
+        case calm
+    }
+
+    /// What to ask of the encoder.
+    package var request: CompressionChoice
+    /// Whether it is a makeshift: stored to save time, to be compressed in calm times.
+    package var isProvisional = false
+
+    /// Creates a choice.
+    package init(request: CompressionChoice, isProvisional: Bool = false) {
+        self.request = request
+        self.isProvisional = isProvisional
+    }
+
+    /// What to do with the next chunk of a cache. Counts in both; allocates nothing.
+    package static func next(
+        _ memory: inout CodecMemory,
+        _ rates: inout CodecRates,
+        for purpose: Purpose
+    ) -> CodecChoice {
+        guard memory.triesNext() else { return CodecChoice(request: .stored) }
+        guard purpose == .relief, rates.shouldStoreFirst(ratio: memory.ratio) else {
+            return CodecChoice(request: .adaptive)
+        }
+        return CodecChoice(request: .stored, isProvisional: true)
+    }
+
+    /// Notes what came of it.
+    package static func note(_ cost: ChunkCost, _ memory: inout CodecMemory, _ rates: inout CodecRates) {
+        rates.note(cost)
+        guard cost.isTried else { return }
+        memory.note(plainBytes: cost.plainBytes, storedBytes: cost.storedBytes, isCompressed: cost.codec != .stored)
+    }
+}

@@ -1,0 +1,30 @@
+package import PressureSystem
+import Synchronization
+
+/// Decoders for the readers of the process: a reader waiting for its value is never queued behind another reader.
+package final class DecoderPool: Sendable {
+    /// The pool of the process.
+    package static let shared = DecoderPool()
+
+    /// Decoders kept for reuse: more than a machine's readers use at once is more than it pays to keep.
+    private static let kept = 8
+
+    private let spare = Lock<[ChunkDecoder]>([])
+
+    /// A decoder of one's own, new if all are in use.
+    ///
+    /// - Throws: ``PressureError`` with `restoreFailed` when there is no memory for one.
+    package func take() throws(PressureError) -> ChunkDecoder {
+        if let decoder = spare.withLock({ $0.popLast() }) { return decoder }
+        do {
+            return try ChunkDecoder()
+        } catch {
+            throw .noMemoryToRestore(errno: error.errno)
+        }
+    }
+
+    /// Gives a decoder back.
+    package func giveBack(_ decoder: ChunkDecoder) {
+        spare.withLock { if $0.count < Self.kept { $0.append(decoder) } }
+    }
+}
