@@ -4,7 +4,6 @@ import PackageDescription
 
 /// What only those who work on the package ask for; see CONTRIBUTING.md.
 let wantsStrictBuild = Context.environment["PRESSUREKIT_STRICT"] != nil
-let wantsDocumentation = Context.environment["PRESSUREKIT_DOCS"] != nil
 
 /// The language settings of every Swift target, each with the proposal that defines it.
 var settings: [SwiftSetting] = [
@@ -206,10 +205,6 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-
-if wantsDocumentation {
-    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"))
-}
 
 if Context.environment["PRESSUREKIT_FUZZ"] != nil {
     // For scripts/fuzz.sh, which builds with sanitizers: the fuzzer, and of the tool only the reader of scenarios, as a

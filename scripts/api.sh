@@ -4,28 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
-swift=${SWIFT:-swift}
 command -v python3 >/dev/null || { echo "api: there is no python3 here, which reads the symbol graphs" >&2; exit 1; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$swift" build --target PressureKitTesting >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
-build=$("$swift" build --show-bin-path)
-triple=$("$swift" -print-target-info | python3 -c 'import json, sys; print(json.load(sys.stdin)["target"]["unversionedTriple"])')
-# The C modules that the libraries import.
-maps=()
-for map in Sources/*/module.modulemap "$build"/*.build/module.modulemap "$build"/../../checkouts/swift-system/Sources/*/include/module.modulemap; do
-    [ -f "$map" ] && maps+=(-Xcc "-fmodule-map-file=$map")
-done
+scripts/symbols.sh "$work"
 
 status=0
 for module in PressureSystem PressureSignals PressureKit PressureKitTesting; do
-    mkdir "$work/$module"
-    "$swift" symbolgraph-extract -module-name "$module" -minimum-access-level public -skip-synthesized-members \
-        -target "$triple" -I "$build/Modules" "${maps[@]}" -output-dir "$work/$module" || {
-        echo "api: the compiler does not say what $module has; is a module map missing above?" >&2
-        exit 1
-    }
     # With those of its extensions of other modules' types.
     python3 scripts/api.py "$work/$module"/*.symbols.json >"$work/$module.txt"
     if [ "${1:-}" = --renew ]; then

@@ -3,15 +3,29 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
+docc=$(dirname "$(readlink -f "$(command -v "$swift")")")/docc
+[ -x "$docc" ] || { echo "docs: there is no docc beside $swift" >&2; exit 1; }
 
-# Has Package.swift ask for the DocC plugin, which nobody else needs.
-export PRESSUREKIT_DOCS=1
-# The plugin's pins would have every later build fetch it.
-pins=$(mktemp)
-[ -f Package.resolved ] && cp Package.resolved "$pins"
-trap 'if [ -s "$pins" ]; then mv "$pins" Package.resolved; else rm -f "$pins" Package.resolved; fi' EXIT
-mkdir -p docs-out
-"$swift" package --scratch-path .build-docs --allow-writing-to-directory docs-out \
-    generate-documentation --target PressureKit --output-path docs-out --warnings-as-errors \
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+scripts/symbols.sh "$work"
+rm -r "$work/PressureKitTesting"
+# An app imports PressureKit, which exports the others: it sees one module, and so does the reader.
+for graph in "$work"/*/*.symbols.json; do
+    python3 - "$graph" <<'END'
+import json
+import sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    graph = json.load(file)
+graph["module"]["name"] = "PressureKit"
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    json.dump(graph, file)
+END
+    name=$(basename "$graph")
+    target=$(dirname "$graph")/PressureKit${name#"$(basename "$(dirname "$graph")")"}
+    [ "$graph" = "$target" ] || mv "$graph" "$target"
+done
+"$docc" convert Sources/PressureKit/PressureKit.docc --additional-symbol-graph-dir "$work" --output-path docs-out \
+    --fallback-display-name PressureKit --fallback-bundle-identifier PressureKit --warnings-as-errors \
     --transform-for-static-hosting --hosting-base-path PressureKit
 echo "docs: docs-out/documentation/pressurekit/index.html"
