@@ -1,7 +1,8 @@
 """arrows.py [--renew]: which folder of PressureKit uses whose types; every arrow must point down, as in the drawing.
 
 The compiler holds the arrows between modules; this holds those between the folders of the topmost. A folder uses another
-when one of its files names a type that the other declares. The drawing in HowItDecides.md is made from that (--renew).
+when one of its files names a type that the other declares, or a member that only the extensions of the other declare. The
+drawing in HowItDecides.md is made from that (--renew).
 """
 import collections
 import pathlib
@@ -27,6 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent / "Sources" / "PressureKit
 ARTICLE = ROOT / "PressureKit.docc" / "HowItDecides.md"
 DRAWING = re.compile(r"(?<=<!-- made by scripts/arrows.py --renew -->\n\n```text\n).*?(?=```\n)", re.S)
 TYPES = r"\b(?:struct|class|enum|protocol|actor|typealias)\s+(\w+)"
+EXTENSION = re.compile(r"^(?:\w+ )*extension ([A-Z]\w*).*?^}", re.M | re.S)
+MEMBER = re.compile(r"^    (?! )(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+ )*?(?:func|var) (\w+)", re.M)
 # At the left margin, whatever stands before it.
 TOPMOST = re.compile(r"^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|final|indirect)\s+)*" + TYPES, re.M)
 
@@ -43,12 +46,29 @@ def folder(path):
 def uses_of(files):
     """For every pair of folders the names by which one uses the other, and how often."""
     owner = {name: folder(path) for path, text in files.items() for name in TOPMOST.findall(text)}
+    declared = collections.defaultdict(set)
+    for path, text in files.items():
+        for name in MEMBER.findall(text):
+            declared[name].add(folder(path))
+    # What a folder adds to the types of another, or of another module; by a name that no other folder uses as well.
+    added = {
+        name: folder(path)
+        for path, text in files.items()
+        for block in EXTENSION.finditer(text)
+        for name in MEMBER.findall(block[0])
+        if owner.get(block[1]) != folder(path) and declared[name] == {folder(path)}
+    }
     uses = collections.defaultdict(collections.Counter)
     for path, text in files.items():
         own = set(re.findall(TYPES, text))
         for name, count in collections.Counter(re.findall(r"\b[A-Z]\w+", text)).items():
             target = owner.get(name)
             if target and target != folder(path) and name not in own:
+                uses[folder(path), target][name] += count
+        # Called: as a member, or with arguments.
+        for name, count in collections.Counter(re.findall(r"(?<=\.)[a-z]\w+|\b[a-z]\w+(?=\()", text)).items():
+            target = added.get(name)
+            if target and target != folder(path):
                 uses[folder(path), target][name] += count
     return uses
 

@@ -229,8 +229,3 @@ extension Slot {
         unsafe header.pointee.state.hasWaiters && header.pointee.arrival.load(ordering: .relaxed) == arrival
     }
 }
-
-extension UInt32 {
-    /// The calling thread, as a number that is never 0.
-    static var currentThread: UInt32 { pk_thread_identifier() }
-}

@@ -15,7 +15,7 @@ extension PressureController {
     public var budget: ByteCount? {
         get { state.withLock { $0.budget } }
         set {
-            Self.hasBudgets.store(true, ordering: .relaxed)
+            Budgets.exist.store(true, ordering: .relaxed)
             state.withLock { state in
                 state.budget = newValue
                 state.budgetSlack = 0
@@ -31,11 +31,17 @@ extension PressureController {
         return ByteCount(bytes: entries.reduce(0) { $0 + $1.entry.residentByteCount })
     }
 
-    /// Whether any controller of the process ever had a budget: without, nobody looks.
-    static let hasBudgets = Atomic<Bool>(false)
+    /// So many bytes have come to one of its caches.
+    func didGrow(by bytes: Int) {
+        var next: PressureController? = self
+        while let controller = next {
+            controller.noteArrival(bytes)
+            next = controller.superior
+        }
+    }
 
     /// So many bytes have come. Counts only when as many have come as there was room for at the last count.
-    fileprivate func noteArrival(_ bytes: Int) {
+    private func noteArrival(_ bytes: Int) {
         let isDue = state.withLock { state in
             guard state.budget != nil else { return false }
             state.budgetSlack -= bytes
@@ -61,32 +67,5 @@ extension PressureController {
         }
         let slack = budget.bytes - residentByteCount.bytes
         state.withLock { $0.budgetSlack = slack }
-    }
-}
-
-extension CacheEntry {
-    /// Values may have come into memory: budgets above are kept to. With nothing locked; may block on the disk.
-    func keepBudgets() {
-        guard PressureController.hasBudgets.load(ordering: .relaxed) else { return }
-        let bytes = residentByteCount
-        let arrived = bytes - traits.counted.exchange(bytes, ordering: .relaxed)
-        guard arrived > 0 else { return }
-        var next = controller
-        while let controller = next {
-            controller.noteArrival(arrived)
-            next = controller.superior
-        }
-    }
-
-    /// The same for a reader that must not block.
-    func keepBudgets() async {
-        guard PressureController.hasBudgets.load(ordering: .relaxed) else { return }
-        try? await BlockingPool.restores.run { self.keepBudgets() }
-    }
-
-    /// Something has left: what comes back is an arrival.
-    func noteForBudgets() {
-        guard PressureController.hasBudgets.load(ordering: .relaxed) else { return }
-        traits.counted.store(residentByteCount, ordering: .relaxed)
     }
 }

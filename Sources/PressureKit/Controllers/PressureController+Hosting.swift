@@ -40,12 +40,7 @@ extension PressureController: CacheHost {
     }
 }
 
-extension CacheEntry {
-    /// The controller it was registered with, while that exists.
-    var controller: PressureController? { host as? PressureController }
-}
-
 extension PressureResource {
     /// The controller it belongs to, while that exists.
-    public var controller: PressureController? { entry.controller }
+    public var controller: PressureController? { entry.host as? PressureController }
 }

@@ -25,6 +25,8 @@ protocol CacheHost: AnyObject, Sendable {
     func didRead(in duration: Duration)
     /// A value that was read back is in memory.
     func didRestore(_ resource: PressureResource)
+    /// So many bytes of values have come into memory; budgets are kept to. May block on the disk.
+    func didGrow(by bytes: Int)
     /// A load, spill or restore has failed. Whether somebody has handled it.
     func handle(_ failure: ResourceFailure) -> Bool
     /// Tells of a failure that reached no reader, or one reader only.

@@ -34,6 +34,9 @@ package struct ReliefAmount: Hashable, Sendable {
     /// The bytes it comes to at most; `nil` when that is a part of what can be evicted.
     package var mostBytes: Int? { share == 0 ? max(bytes, steadyBytes) : nil }
 
+    /// The number of bytes that was asked for, if it was a number.
+    var statedGoal: ByteCount? { share > 0 ? nil : ByteCount(bytes: bytes) }
+
     /// The same until a deadline.
     package func by(_ deadline: MonotonicInstant?) -> ReliefAmount {
         var amount = self

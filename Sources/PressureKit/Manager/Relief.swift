@@ -69,8 +69,3 @@ struct Relief: Sendable {
         context.events.deliver(.reliefFinished(report))
     }
 }
-
-extension ReliefAmount {
-    /// The number of bytes that was asked for, if it was a number.
-    var statedGoal: ByteCount? { share > 0 ? nil : ByteCount(bytes: bytes) }
-}

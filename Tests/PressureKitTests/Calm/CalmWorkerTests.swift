@@ -259,7 +259,7 @@ import Testing
 
         override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
             let done = DispatchSemaphore(value: 0)
-            let controller = controller
+            let controller = host as? PressureController
             Thread.detachNewThread {
                 PressureController.hierarchy.withLock { _ in }
                 controller?.state.withLock { _ in }

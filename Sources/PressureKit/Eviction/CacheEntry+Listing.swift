@@ -1,0 +1,51 @@
+import Synchronization
+
+extension CacheEntry {
+    /// Lists the value of one slot, if it is in memory.
+    func list(
+        _ slot: UnsafeMutableRawPointer,
+        in storage: PlanStorage,
+        canSpill: Bool,
+        isVisible: Bool,
+        depth: UInt16
+    ) {
+        let word = unsafe header(slot).pointee.state
+        let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
+        switch word.phase {
+        case .unloaded, .spilled: return unsafe wasSpared(slot, hits: word.hits / 2)
+        case .retired: return
+        case .loading, .restoring, .mutating, .releasing:
+            return storage.skip(self, .busy, footprint: footprint)
+        case .resident: break
+        }
+        guard footprint > 0 else { return }
+        guard word.pins == 0 else { return storage.skip(self, .pinned, footprint: footprint) }
+        guard !word.isCopying else { return storage.skip(self, .busy, footprint: footprint) }
+        let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
+        let plainBytes = unsafe plainByteCount(slot)
+        let restoreCost = statistics.restoreCost(byteCount: plainBytes)
+        let freely = unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
+        let terms = traits.current
+        let way = terms.way(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
+        guard let way else {
+            return storage.skip(self, noteRefusal(), footprint: footprint)
+        }
+        guard canSpill || way != .spill else {
+            return storage.skip(self, .spillSuspended, footprint: footprint)
+        }
+        let candidate = Candidate(
+            footprint: footprint,
+            stamp: word.stamp,
+            way: way,
+            isVisible: isVisible,
+            depth: depth,
+            arrival: arrival,
+            hits: word.hits,
+            hasRefaulted: word.isMarkedEvicted,
+            restoreCost: restoreCost,
+            reloadCost: statistics.reloadCost,
+            writeCost: way.needsCopy ? statistics.writeCost(byteCount: plainBytes) : 0
+        )
+        unsafe storage.append(candidate, entry: self, slot: slot)
+    }
+}
