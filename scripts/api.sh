@@ -11,9 +11,10 @@ trap 'rm -rf "$work"' EXIT
 scripts/symbols.sh "$work"
 
 status=0
-for module in PressureSystem PressureSignals PressureKit PressureKitTesting; do
+for graphs in "$work"/*/; do
+    module=$(basename "$graphs")
     # With those of its extensions of other modules' types.
-    python3 scripts/api.py "$work/$module"/*.symbols.json >"$work/$module.txt"
+    python3 scripts/api.py "$graphs"*.symbols.json >"$work/$module.txt"
     if [ "${1:-}" = --renew ]; then
         mkdir -p API
         cp "$work/$module.txt" "API/$module.txt"

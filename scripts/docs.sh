@@ -16,20 +16,16 @@ trap 'rm -rf "$work"' EXIT
 scripts/symbols.sh "$work"
 rm -r "$work/PressureKitTesting"
 # An app imports PressureKit, which exports the others: it sees one module, and so does the reader.
-for graph in "$work"/*/*.symbols.json; do
-    python3 - "$graph" <<'END'
+python3 - "$work" <<'END'
 import json
+import pathlib
 import sys
-with open(sys.argv[1], encoding="utf-8") as file:
-    graph = json.load(file)
-graph["module"]["name"] = "PressureKit"
-with open(sys.argv[1], "w", encoding="utf-8") as file:
-    json.dump(graph, file)
+for path in pathlib.Path(sys.argv[1]).glob("*/*.symbols.json"):
+    graph = json.loads(path.read_text(encoding="utf-8"))
+    graph["module"]["name"] = "PressureKit"
+    path.unlink()
+    path.with_name("PressureKit" + path.name.removeprefix(path.parent.name)).write_text(json.dumps(graph), encoding="utf-8")
 END
-    name=$(basename "$graph")
-    target=$(dirname "$graph")/PressureKit${name#"$(basename "$(dirname "$graph")")"}
-    [ "$graph" = "$target" ] || mv "$graph" "$target"
-done
 "$docc" convert Sources/PressureKit/PressureKit.docc --additional-symbol-graph-dir "$work" --output-path docs-out \
     --fallback-display-name PressureKit --fallback-bundle-identifier PressureKit --warnings-as-errors \
     --transform-for-static-hosting --hosting-base-path PressureKit

@@ -73,13 +73,10 @@ public final class PressureManager: Sendable {
         )
         let root = PressureController(rootOf: context)
         let relief = try ReliefThread(context: context, root: root)
-        var sources: [any SignalSource] = []
-        let signals = configuration.signalContext(engine: engine)
-        for source in configuration.sources { sources += try source.open(in: signals) }
         let share = configuration.warningShare
         let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
         let monitor = try PressureMonitor(
-            sources: sources,
+            sources: try configuration.sources.open(in: configuration.signalContext(engine: engine)),
             thresholds: configuration.thresholds,
             clock: configuration.clock,
             guests: [control],

@@ -28,8 +28,8 @@ extension DispatchSource {
     }
 
     /// Makes a source that fires when the level of memory pressure becomes one of `eventMask`, and again while it stays
-    /// there and memory is still short. Suspended until `activate()` or `resume()`; ends with `cancel()`, or when it is
-    /// released.
+    /// there and memory is still short. Watching begins at once, the handlers run once the source is activated; it ends with
+    /// `cancel()`, or when the source is released.
     ///
     /// Watches what ``PressureSource/automatic`` does. Where the system tells nothing, or no thread is left, it never
     /// fires, since the call cannot throw: ``PressureMonitor`` says why.
@@ -44,7 +44,7 @@ extension DispatchSource {
         watched(mask: eventMask, sources: [.automatic], queue: queue).source
     }
 
-    /// The same over other sources of pressure, with the monitor behind it; `nil` if there can be none.
+    /// The same over other sources of pressure, with the monitor behind it; `nil` if there is nothing to watch.
     ///
     /// Dispatch lets nobody else implement its protocol, so this is one of its sources that join numbers by "or", into
     /// which the monitor's thread puts the levels. It ends soon after that source does: at its next sample.
@@ -57,10 +57,10 @@ extension DispatchSource {
         // Every source that Dispatch makes is one of this class.
         let source = merged as! DispatchSource
         let target = Target(source)
-        let monitor = try? PressureMonitor(
-            sources: sources.flatMap { (try? $0.open()) ?? [] },
-            sampled: { target.endIfUnwanted() }
-        ) { decision in
+        // One that cannot be opened is no reason to leave out the others.
+        let opened = sources.flatMap { (try? $0.open()) ?? [] }
+        guard !opened.isEmpty else { return (source, nil) }
+        let monitor = try? PressureMonitor(sources: opened, sampled: { target.endIfUnwanted() }) { decision in
             let level = MemoryPressureEvent(decision.level)
             if mask.contains(level) { target.note(level) }
         }

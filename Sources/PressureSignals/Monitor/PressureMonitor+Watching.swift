@@ -32,9 +32,7 @@ extension PressureMonitor {
         thresholds: PressureThresholds = PressureThresholds(),
         onChange: @escaping @Sendable (PressureCause) -> Void
     ) throws(PressureError) {
-        var opened: [any SignalSource] = []
-        for source in sources { opened += try source.open() }
-        try self.init(sources: opened, thresholds: thresholds) { onChange($0.cause) }
+        try self.init(sources: try sources.open(), thresholds: thresholds) { onChange($0.cause) }
     }
 
     /// Changes of level, and calls for more memory at the same level, as they come; see

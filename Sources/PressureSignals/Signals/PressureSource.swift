@@ -107,6 +107,15 @@ public struct PressureSource: Sendable {
     }
 }
 
+extension [PressureSource] {
+    /// Opens all of them, or throws what the first refuses with.
+    package func open(in context: SignalContext = .init()) throws(PressureError) -> [any SignalSource] {
+        var opened: [any SignalSource] = []
+        for source in self { opened += try source.open(in: context) }
+        return opened
+    }
+}
+
 extension PressureError {
     fileprivate static var turnedOff: PressureError {
         PressureError(

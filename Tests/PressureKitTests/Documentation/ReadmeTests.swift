@@ -235,7 +235,7 @@ import Testing
         }
         // GettingStarted names files of the reader's own.
         guard !document.contains("GettingStarted") else { return }
-        for path in text.matches(of: /`((?:Examples|Scenarios|scripts|Tests)\/[A-Za-z0-9\/._-]+)[` ]/) {
+        for path in text.matches(of: /`((?:Examples|Scenarios|scripts|Sources|Tests)\/[A-Za-z0-9\/._-]+)[` ]/) {
             let place = Self.root.appending(path: String(path.1)).path
             #expect(FileManager.default.fileExists(atPath: place), "\(path.1)")
         }

@@ -45,6 +45,18 @@ import Testing
         while isWatched(source) { await Task.yield() }
     }
 
+    @Test func aLoopThatIsLeftEndsTheWatching() async throws {
+        let source = SimulatedSource(level: .warning, name: "drill")
+        for await _ in try PressureMonitor.changes(sources: [.simulated(source)]) { break }
+        while isWatched(source) { await Task.yield() }
+    }
+
+    @Test func aStreamThatNobodyReadsEndsTheWatching() async throws {
+        let source = SimulatedSource(level: .warning, name: "drill")
+        _ = try PressureMonitor.changes(sources: [.simulated(source)])
+        while isWatched(source) { await Task.yield() }
+    }
+
     @Test func thresholdsThatContradictEachOtherAreRefused() {
         var thresholds = PressureThresholds()
         thresholds.warning = .init(enter: 0.5, leave: 0.1)
@@ -84,6 +96,16 @@ import Testing
         // The sample that sees it is this one, at the latest.
         drill.set(.normal)
         while isWatched(drill) { await Task.yield() }
+    }
+
+    @Test func withNothingToWatchThereIsNoMonitor() {
+        let missing = PressureSource(name: "missing") { () throws(PressureError) in
+            throw PressureError(code: .signalUnavailable, message: "There is none.")
+        }
+        let (source, monitor) = DispatchSource.watched(mask: .all, sources: [missing], queue: nil)
+        source.activate()
+        #expect(monitor == nil)
+        source.cancel()
     }
 
     @Test func aReleasedDispatchSourceEndsTheWatching() async {
