@@ -19,7 +19,8 @@ final class PluginCache: Sendable {
         self.callbacks = callbacks
         cache =
             callbacks.canLoad
-            ? controller.cache("value") { try callbacks.load() } : controller.cache("value", of: PageBuffer.self)
+            ? try controller.cache("value") { try callbacks.load() }
+            : try controller.cache("value", of: PageBuffer.self)
         try manager.root.addChild(controller)
     }
 

@@ -1,3 +1,5 @@
+import SystemPackage
+
 /// What went wrong in PressureKit, where, and what to do about it.
 ///
 /// Errors compare by value, so that a test can expect one. A loader's own error is never wrapped in this type: it
@@ -27,7 +29,7 @@ public struct PressureError: Error, Hashable, Sendable {
         public static let damagedCopy = Code(.damagedCopy)
         /// The spill file may not grow: no space left, a quota, the configured cap or the free-space floor.
         public static let diskFull = Code(.diskFull)
-        /// A sibling controller already has this restoration identifier.
+        /// A sibling controller already has this restoration identifier, or another cache of the controller this name.
         public static let duplicateIdentifier = Code(.duplicateIdentifier)
         /// A controller would get a second parent or become its own ancestor.
         public static let hierarchyInconsistency = Code(.hierarchyInconsistency)
@@ -78,12 +80,31 @@ public struct PressureError: Error, Hashable, Sendable {
     /// The system's error number behind this, when there is one.
     public var errno: CInt?
 
-    /// Creates an error.
-    public init(code: Code, message: String, path: String? = nil, errno: CInt? = nil) {
+    /// The error that led to this one, as it was thrown: an app's own, a system's, another ``PressureError``; `nil` where
+    /// this is the first. Errors that differ in nothing else are equal.
+    public var cause: (any Error)? {
+        get { underlying.error }
+        set { underlying.error = newValue }
+    }
+
+    private var underlying: Underlying
+
+    /// An error that does not count when two are compared, since not every error can be.
+    private struct Underlying: Hashable {
+        var error: (any Error)?
+
+        static func == (one: Underlying, other: Underlying) -> Bool { true }
+
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    /// Creates an error. Its error number is that of `cause`, if none is given and that has one.
+    public init(code: Code, message: String, path: String? = nil, errno: CInt? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.path = path
-        self.errno = errno
+        self.errno = errno ?? (cause as? PressureError)?.errno ?? (cause as? Errno)?.rawValue
+        underlying = Underlying(error: cause)
     }
 
     /// The same error, naming the cache or controller it concerns.

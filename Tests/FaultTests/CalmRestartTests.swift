@@ -9,7 +9,7 @@ import Testing
     @Test func aSecondThreadWaitsForTheFirstOnesStep() throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.copiesAhead = false }
         let controller = try addController("app", to: manager.root)
-        _ = controller.cache("mine", initialValue: makeBytes(10_000, seed: 1))
+        _ = try controller.cache("mine", initialValue: makeBytes(10_000, seed: 1))
         let second = Shared<CalmWorker?>(nil)
         let pauses = Shared<[Duration?]>([])
         let worker = CalmWorker(

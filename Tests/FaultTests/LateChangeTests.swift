@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [Change.set, .setTheSame, .invalidate], 1...4)
     func aValueThatIsReplacedWhileItsCopyMovesIsTheNewOne(_ change: Change, at chunk: Int) async throws {
         let bench = try Bench()
-        let cache = bench.controller.cache("value", initialValue: Self.old)
+        let cache = try bench.controller.cache("value", initialValue: Self.old)
         _ = await bench.manager.simulateMemoryWarning(.critical)
         try #require(cache.residency == .compressed)
         let asked = Shared(0)
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: [Change.set, .invalidate], 1...4)
     func aKeyedValueThatIsReplacedWhileItsCopyMovesIsTheNewOne(_ change: Change, at chunk: Int) async throws {
         let bench = try Bench()
-        let cache = bench.controller.keyedCache("values", key: Int.self, value: [UInt8].self)
+        let cache = try bench.controller.keyedCache("values", key: Int.self, value: [UInt8].self)
         cache.set(Self.old, for: 1)
         _ = await bench.manager.simulateMemoryWarning(.critical)
         try #require(cache.residency(for: 1) == .compressed)
@@ -107,7 +107,7 @@ import Testing
         let manager = try makeManager(fileSystem: disk) { $0.clock = clock }
         let controller = try addController("app", to: manager.root)
         let engine = manager.context.engine
-        let cache = controller.cache("hasty", initialValue: Self.old)
+        let cache = try controller.cache("hasty", initialValue: Self.old)
         // As a relief does where the disk is fast and the codec slow. The slot is the entry's own.
         let slot = unsafe cache.entry.slot.base
         try #require(unsafe cache.entry.beginCopy(slot, in: engine.file))

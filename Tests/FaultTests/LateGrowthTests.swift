@@ -56,7 +56,7 @@ import Testing
     func aValueThatGrowsBeforeItsTurnIsWrittenAsItIs(_ count: Int, afterLooks looks: Int) async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let others = (0..<3).map { controller.cache("\($0)", initialValue: makeBytes(900, seed: UInt64($0))) }
+        let others = try (0..<3).map { try controller.cache("\($0)", initialValue: makeBytes(900, seed: UInt64($0))) }
         let later = makeBytes(count, seed: 9)
         let entry = ShiftingEntry(makeBytes(1000, seed: 8), controller: controller, then: later, afterLooks: looks)
         controller.state.withLock { $0.entries.insert(entry, at: 1) }

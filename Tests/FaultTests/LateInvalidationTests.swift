@@ -14,7 +14,7 @@ import Testing
         let choice = Alternate(from: .warning)
         let (level, version) = (Shared(PressureLevel.critical), Shared(UInt8(1)))
         let meanwhile = Shared<(@Sendable () -> Void)?>(nil)
-        let cache = controller.cache("picture") { () -> [UInt8] in
+        let cache = try controller.cache("picture") { () -> [UInt8] in
             choice.load(
                 at: level.value,
                 full: {

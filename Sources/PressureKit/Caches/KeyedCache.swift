@@ -5,7 +5,7 @@ import Synchronization
 /// access.
 ///
 /// ```swift
-/// let tiles = gallery.keyedCache("tiles", limit: .mebibytes(512)) { (id: TileID) in try decode(id) }
+/// let tiles = try gallery.keyedCache("tiles", options: .init(limit: .mebibytes(512))) { (id: TileID) in try decode(id) }
 /// let tile = try await tiles.value(for: id)
 /// ```
 ///
@@ -140,7 +140,7 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     /// The bytes of the values in memory.
     public var residentByteCount: ByteCount { ByteCount(bytes: entry.footprint) }
 
-    /// The name it was registered with; a second cache of that name at one controller has a suffix such as `"#2"`.
+    /// The name it was registered with.
     public var name: String { entry.name }
 
     /// Where it is in the tree of controllers, such as `"gallery/tiles"`.

@@ -39,8 +39,7 @@ extension KeyedEntry {
             slot = try acquire(key)
         } catch {
             // It has gone meanwhile, or cannot be restored; its own readers learn of it too.
-            let failure = error as? PressureError
-            writer.leaveOut(failure ?? PressureError(code: .restoreFailed, message: "\(error)", path: path))
+            writer.leaveOut(.restoreFailed(error, path: path))
             return nil
         }
         defer { release(slot) }

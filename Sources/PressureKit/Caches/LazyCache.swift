@@ -5,7 +5,7 @@ import PressureSystem
 /// Get one from a controller:
 ///
 /// ```swift
-/// let thumbnails = gallery.cache("thumbnails") { try renderThumbnails() }
+/// let thumbnails = try gallery.cache("thumbnails") { try renderThumbnails() }
 /// try thumbnails.withValue { bytes in draw(bytes) }
 /// ```
 ///
@@ -127,7 +127,7 @@ public final class LazyCache<Value: Spillable>: Sendable {
     /// The bytes that evicting the value would give back, or gave back; zero before it is first loaded.
     public var byteCount: ByteCount { ByteCount(bytes: entry.footprint) }
 
-    /// The name it was registered with; a second cache of that name at one controller has a suffix such as `"#2"`.
+    /// The name it was registered with.
     public var name: String { entry.name }
 
     /// Where it is in the tree of controllers, such as `"gallery/thumbnails"`.

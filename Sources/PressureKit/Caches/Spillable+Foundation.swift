@@ -23,7 +23,7 @@ extension Data: Spillable {
 /// Any `Codable` value as a ``Spillable`` one: encoded when it is spilled, decoded when it is restored.
 ///
 /// ```swift
-/// let session = controller.cache("session", initialValue: Coded(Session()))
+/// let session = try controller.cache("session", initialValue: Coded(Session()))
 /// try session.withValue { $0.value.user }
 /// ```
 ///

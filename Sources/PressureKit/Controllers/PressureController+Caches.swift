@@ -1,196 +1,153 @@
+public import PressureSignals
 import PressureSystem
 import Synchronization
 
 /// Registering caches.
+///
+/// Each throws ``PressureError``, and registers nothing then: with `duplicateIdentifier` when the controller has a cache of
+/// that name already, and with `invalidConfiguration` when the options contradict each other, or when what the cache
+/// supports, the controller does and the manager does have no disposition in common.
 extension PressureController {
-    /// A cache whose value `loader` makes on first access, and again whenever it was dropped.
+    /// A cache whose value `loader` makes on first access, and again whenever it was dropped; with `alternate`, a lighter
+    /// value while memory is short.
     ///
-    /// `loader` runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
-    /// held. What it throws, every waiting reader gets; the next access runs it again. If the controller has a cache
-    /// `name` already, the new one is called `"name#2"`.
+    /// A loader runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
+    /// held. What it throws, every waiting reader gets; the next access runs it again.
+    ///
+    /// With `alternate`, a load at `level` or above makes that instead. What is in memory when the level rises stays what
+    /// it is. When the level has fallen below `level`, the full value is loaded in the background and takes the lighter
+    /// one's place; readers have the lighter one until then. ``LazyCache/withVariant(_:)`` says which a reader got. A
+    /// lighter value that was changed stays, since no loader makes that.
+    ///
+    /// - Parameters:
+    ///   - name: What the cache is called in paths and reports.
+    ///   - options: What may become of the value. A limit is for keyed caches.
+    ///   - level: `warning` or `critical`.
+    ///   - alternate: Makes the lighter value.
+    ///   - loader: Makes the full value.
+    /// - Throws: ``PressureError`` with `duplicateIdentifier` or `invalidConfiguration`.
     public func cache<Value: Spillable>(
         _ name: String,
+        options: CacheOptions = CacheOptions(),
+        alternateFrom level: PressureLevel = .warning,
+        alternate: (@Sendable () throws -> Value)? = nil,
         loader: @escaping @Sendable () throws -> Value
-    ) -> LazyCache<Value> {
-        register(name, initialValue: nil, loader: loader)
+    ) throws(PressureError) -> LazyCache<Value> {
+        let entry: LazyEntry<Value>
+        if let alternate {
+            let choice = Alternate(from: level)
+            entry = try lazy(name, options) { [weak self] in
+                let level = self?.context?.scene.level ?? .normal
+                return try choice.load(at: level, full: loader, lighter: alternate)
+            }
+            _ = entry.traits.alternate.storeIfNil(choice)
+        } else {
+            entry = try lazy(name, options, loader: loader)
+        }
+        try register(entry)
+        claimSaved(entry)
+        return LazyCache(entry: entry)
     }
 
     /// A cache of a value that cannot be made again. It is never dropped: it is in memory, or in a checked copy in the
-    /// spill file.
+    /// spill file. Reading it throws `noValue` until it has one.
     ///
-    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
-    public func cache<Value: Spillable>(_ name: String, initialValue: consuming Value) -> LazyCache<Value> {
-        register(name, initialValue: initialValue, loader: nil)
-    }
-
-    /// A cache of a value that cannot be made again and is not there yet: reading it throws `noValue` until it is set.
-    ///
-    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
-    public func cache<Value: Spillable>(_ name: String, of type: Value.Type) -> LazyCache<Value> {
-        register(name, initialValue: nil, loader: nil)
+    /// - Parameters:
+    ///   - name: What the cache is called in paths and reports.
+    ///   - type: What it holds; can be left out where the compiler knows.
+    ///   - options: What may become of the value. A limit is for keyed caches.
+    ///   - initialValue: Its first value, unless a state that was restored has one.
+    /// - Throws: ``PressureError`` with `duplicateIdentifier` or `invalidConfiguration`.
+    public func cache<Value: Spillable>(
+        _ name: String,
+        of type: Value.Type = Value.self,
+        options: CacheOptions = CacheOptions(),
+        initialValue: consuming Value? = nil
+    ) throws(PressureError) -> LazyCache<Value> {
+        let entry: LazyEntry<Value> = try lazy(name, options, loader: nil)
+        try register(entry)
+        // Outside the lock: a value may run code of the app when it is asked for its size.
+        if !claimSaved(entry), let initialValue { entry.initialize(with: initialValue) }
+        return LazyCache(entry: entry)
     }
 
     /// A cache of many values by key, each made by `loader` on first access, and again whenever it was dropped.
     ///
     /// - Parameters:
-    ///   - name: what the cache is called in paths and reports.
-    ///   - limit: the bytes of values in memory that the cache keeps to on its own, without any pressure; `nil` for no
-    ///     limit.
-    ///   - countLimit: the number of values in memory, likewise.
-    ///   - loader: runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
+    ///   - name: What the cache is called in paths and reports.
+    ///   - options: How much it keeps in memory on its own, and what may become of its values.
+    ///   - loader: Runs on the thread of the first reader, or on one of the library's for an `async` reader, with no lock
     ///     held.
-    ///
-    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
+    /// - Throws: ``PressureError`` with `duplicateIdentifier` or `invalidConfiguration`.
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
-        limit: ByteCount? = nil,
-        countLimit: Int? = nil,
+        options: CacheOptions = CacheOptions(),
         loader: @escaping @Sendable (Key) throws -> Value
-    ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, countLimit: countLimit, loader: loader)
+    ) throws(PressureError) -> KeyedCache<Key, Value> {
+        try registerKeyed(name, options, loader: loader)
     }
 
     /// A cache of many values by key that cannot be made again: they are set, and never dropped.
     ///
-    /// If the controller has a cache `name` already, the new one is called `"name#2"`.
+    /// - Parameters:
+    ///   - name: What the cache is called in paths and reports.
+    ///   - key: What its values are found by; can be left out where the compiler knows.
+    ///   - value: What it holds, likewise.
+    ///   - options: How much it keeps in memory on its own, and what may become of its values.
+    /// - Throws: ``PressureError`` with `duplicateIdentifier` or `invalidConfiguration`.
     public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
         _ name: String,
-        limit: ByteCount? = nil,
-        countLimit: Int? = nil,
-        key: Key.Type,
-        value: Value.Type
-    ) -> KeyedCache<Key, Value> {
-        registerKeyed(name, limit: limit, countLimit: countLimit, loader: nil)
-    }
-
-    // MARK: With dispositions of their own
-
-    /// A cache with a loader whose value may leave memory in some ways only. As ``cache(_:loader:)`` otherwise.
-    ///
-    /// - Throws: ``PressureError`` with `invalidConfiguration`, which names the sets of the cache, this controller and the
-    ///   manager, when they have nothing in common. No cache is registered then.
-    public func cache<Value: Spillable>(
-        _ name: String,
-        supportedDispositions: Disposition,
-        loader: @escaping @Sendable () throws -> Value
-    ) throws(PressureError) -> LazyCache<Value> {
-        try agreed(register(name, supportedDispositions, initialValue: nil, loader: loader))
-    }
-
-    /// A cache of a value that cannot be made again, which may leave memory in some ways only. As
-    /// ``cache(_:initialValue:)`` otherwise.
-    ///
-    /// - Throws: ``PressureError`` with `invalidConfiguration`, as its twin with a loader. No cache is registered then.
-    public func cache<Value: Spillable>(
-        _ name: String,
-        supportedDispositions: Disposition,
-        initialValue: consuming Value
-    ) throws(PressureError) -> LazyCache<Value> {
-        try agreed(register(name, supportedDispositions, initialValue: initialValue, loader: nil))
-    }
-
-    /// A cache of many values by key that may leave memory in some ways only. As ``keyedCache(_:limit:countLimit:loader:)``
-    /// otherwise.
-    ///
-    /// - Throws: ``PressureError`` with `invalidConfiguration`, as ``cache(_:supportedDispositions:loader:)``.
-    public func keyedCache<Key: Hashable & Sendable, Value: Spillable>(
-        _ name: String,
-        supportedDispositions: Disposition,
-        limit: ByteCount? = nil,
-        countLimit: Int? = nil,
-        loader: @escaping @Sendable (Key) throws -> Value
+        key: Key.Type = Key.self,
+        value: Value.Type = Value.self,
+        options: CacheOptions = CacheOptions()
     ) throws(PressureError) -> KeyedCache<Key, Value> {
-        let cache = registerKeyed(
-            name,
-            supportedDispositions,
-            limit: limit,
-            countLimit: countLimit,
+        try registerKeyed(name, options, loader: nil)
+    }
+
+    private func lazy<Value: Spillable>(
+        _ name: String,
+        _ options: CacheOptions,
+        loader: (@Sendable () throws -> Value)?
+    ) throws(PressureError) -> LazyEntry<Value> {
+        guard options.limit == nil, options.countLimit == nil else { throw .limitOfOne(name, path: path) }
+        return LazyEntry(name: name, host: self, supported: options.supportedDispositions, loader: loader)
+    }
+
+    private func registerKeyed<Key: Hashable & Sendable, Value: Spillable>(
+        _ name: String,
+        _ options: CacheOptions,
+        loader: (@Sendable (Key) throws -> Value)?
+    ) throws(PressureError) -> KeyedCache<Key, Value> {
+        let entry = KeyedEntry(
+            name: name,
+            host: self,
+            supported: options.supportedDispositions,
+            limit: options.limit,
+            countLimit: options.countLimit,
             loader: loader
         )
-        try agree(on: cache.entry)
-        return cache
+        try register(entry)
+        claimSaved(entry)
+        return KeyedCache(entry: entry)
     }
 
-    private func agreed<Value>(_ cache: LazyCache<Value>) throws(PressureError) -> LazyCache<Value> {
-        try agree(on: cache.entry)
-        return cache
-    }
-
-    private func agree(on entry: CacheEntry) throws(PressureError) {
+    /// Takes a cache into the tree, if its name is free and there is something that may become of its values; has the
+    /// manager, if there is one, make room for it.
+    private func register(_ entry: CacheEntry) throws(PressureError) {
+        let isNew = state.withLock { state in
+            guard state.names.insert(entry.name).inserted else { return false }
+            state.entries.append(entry)
+            return true
+        }
+        guard isNew else { throw .duplicate(entry.name, path: path) }
+        let context = context
         do throws(PressureError) {
             try agree(on: entry, manager: context?.scene.dispositions)
         } catch {
             remove(entry)
             throw error
         }
-    }
-
-    private func registerKeyed<Key: Hashable & Sendable, Value: Spillable>(
-        _ name: String,
-        _ supported: Disposition = .all,
-        limit: ByteCount?,
-        countLimit: Int?,
-        loader: (@Sendable (Key) throws -> Value)?
-    ) -> KeyedCache<Key, Value> {
-        let entry = state.withLock { state in
-            let name = Self.take(name, from: &state.names)
-            let entry = KeyedEntry<Key, Value>(
-                name: name,
-                host: self,
-                supported: supported,
-                limit: limit,
-                countLimit: countLimit,
-                loader: loader
-            )
-            state.entries.append(entry)
-            return entry
-        }
-        join(entry)
-        claimSaved(entry)
-        return KeyedCache(entry: entry)
-    }
-
-    private func register<Value: Spillable>(
-        _ name: String,
-        _ supported: Disposition = .all,
-        initialValue: consuming Value?,
-        loader: (@Sendable () throws -> Value)?
-    ) -> LazyCache<Value> {
-        let entry = state.withLock { state in
-            let entry = LazyEntry<Value>(
-                name: Self.take(name, from: &state.names),
-                host: self,
-                supported: supported,
-                loader: loader
-            )
-            state.entries.append(entry)
-            return entry
-        }
-        join(entry)
-        // Outside the lock: a value may run code of the app when it is asked for its size.
-        if claimSaved(entry) { return LazyCache(entry: entry) }
-        if let initialValue { entry.initialize(with: initialValue) }
-        return LazyCache(entry: entry)
-    }
-
-    /// Has the manager, if there is one, make room for a new cache, and agrees with it on what may become of its values:
-    /// that they stay, if the three sets have nothing in common. Who restricts a cache's own set is told so instead.
-    private func join(_ entry: CacheEntry) {
-        let context = context
-        do throws(PressureError) {
-            try agree(on: entry, manager: context?.scene.dispositions)
-        } catch {
-            entry.traits.agree(on: .keep)
-        }
         context?.adopt(entry)
-    }
-
-    /// The name, or with a number behind it if it is taken; taken from now on.
-    private static func take(_ name: String, from names: inout Set<String>) -> String {
-        if names.insert(name).inserted { return name }
-        var number = 2
-        while !names.insert("\(name)#\(number)").inserted { number += 1 }
-        return "\(name)#\(number)"
     }
 
     /// Takes a cache out of the tree: no warning reaches it any more. Its value stays where it is, and is destroyed with
@@ -208,5 +165,23 @@ extension PressureController {
             state.entries.remove(at: index)
             state.names.remove(entry.name)
         }
+    }
+}
+
+extension PressureError {
+    fileprivate static func duplicate(_ name: String, path: String) -> PressureError {
+        PressureError(
+            code: .duplicateIdentifier,
+            message: "There is a cache \"\(name)\" already. Give this one another name, or remove that one first.",
+            path: path
+        )
+    }
+
+    fileprivate static func limitOfOne(_ name: String, path: String) -> PressureError {
+        PressureError(
+            code: .invalidConfiguration,
+            message: "\"\(name)\" holds one value, so it cannot have a limit. Leave it out, or make it a keyed cache.",
+            path: path
+        )
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// ```swift
 /// let gallery = PressureController("gallery")
 /// try manager.root.addChild(gallery)
-/// let thumbnails = gallery.cache("thumbnails") { try renderThumbnails() }
+/// let thumbnails = try gallery.cache("thumbnails") { try renderThumbnails() }
 /// ```
 ///
 /// A parent keeps its children, and a controller keeps its caches. Caches of a controller that is in no manager's tree

@@ -57,8 +57,7 @@ extension RestoreReport {
             bytes.bytes += entry.footprint
             return
         }
-        let failure = PressureError(code: .restoreFailed, message: "\(error)", path: entry.path)
-        failures.append(error as? PressureError ?? failure)
+        failures.append(.restoreFailed(error, path: entry.path))
     }
 
     /// As many as keep two cores and a disk busy.

@@ -1,3 +1,5 @@
+import PressureSystem
+
 /// A load, spill or restore that failed, on its way up: cache, controller, its parents, the manager, until one of them
 /// has handled it.
 public struct ResourceFailure: Sendable {
@@ -35,5 +37,12 @@ extension CacheEntry {
         let failure = ResourceFailure(resource: PressureResource(entry: self), kind: kind, error: error)
         if let handler = traits.failureHandler.withLock({ $0 }), handler(failure) { return true }
         return host?.handle(failure) ?? false
+    }
+}
+
+extension PressureError {
+    /// What `error` means to those who restore a value without reading it: itself, or an error about it.
+    static func restoreFailed(_ error: any Error, path: String) -> PressureError {
+        error as? PressureError ?? PressureError(code: .restoreFailed, message: "\(error)", path: path, cause: error)
     }
 }

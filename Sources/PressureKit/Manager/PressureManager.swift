@@ -9,7 +9,7 @@ import Synchronization
 /// let manager = try PressureManager()
 /// let gallery = PressureController("gallery")
 /// try manager.root.addChild(gallery)
-/// let thumbnails = gallery.cache("thumbnails") { try renderThumbnails() }
+/// let thumbnails = try gallery.cache("thumbnails") { try renderThumbnails() }
 /// try await manager.run()            // watches until cancelled
 /// ```
 ///
@@ -55,7 +55,7 @@ public final class PressureManager: Sendable {
     ) throws(PressureError) {
         try configuration.validate()
         let engine = try ReliefEngine(configuration.engine)
-        engine.rehearse()
+        try engine.rehearse()
         #if Metrics
         let meter = configuration.metrics.map { MetricsReporter($0, engine: engine, clock: configuration.clock) }
         #else

@@ -217,11 +217,11 @@ extension PressureError {
         )
     }
 
-    static func stateNotSaved(_ path: String, _ reason: String, errno: CInt? = nil) -> PressureError {
+    static func stateNotSaved(_ path: String, _ reason: String, cause: (any Error)? = nil) -> PressureError {
         PressureError(
             code: .stateNotSaved,
             message: "The state could not be saved in \(path): \(reason). What was saved before is still there.",
-            errno: errno
+            cause: cause
         )
     }
 

@@ -18,7 +18,7 @@ struct StateSaver {
         do {
             new = try directory.openNew()
         } catch {
-            throw .stateNotSaved(directory.path, "\(error)", errno: error.rawValue)
+            throw .stateNotSaved(directory.path, "\(error)", cause: error)
         }
         // Closes the descriptor when it is released.
         let file = SegmentFile(
@@ -47,14 +47,8 @@ struct StateSaver {
             report.byteCount = ByteCount(bytes: Int(offset) + tail.count)
         } catch {
             directory.discard(new)
-            switch error {
-            case let error as PressureError: throw .stateNotSaved(directory.path, error.message, errno: error.errno)
-            case let error as SpillFailure:
-                let error = error.pressureError()
-                throw .stateNotSaved(directory.path, error.message, errno: error.errno)
-            default:
-                throw .stateNotSaved(directory.path, "\(error)", errno: (error as? Errno)?.rawValue)
-            }
+            let cause = (error as? SpillFailure)?.pressureError() ?? error
+            throw .stateNotSaved(directory.path, (cause as? PressureError)?.message ?? "\(cause)", cause: cause)
         }
         try directory.settle()
         return report

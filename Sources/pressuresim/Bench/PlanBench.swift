@@ -66,8 +66,8 @@ struct PlanBench {
     private func overhead() throws -> BenchResult {
         let manager = try BenchManager.make(directory: directory)
         let payload = MemoryLayout<UInt64>.size + MemoryLayout<BenchValue>.size
-        let costs = plan.weighedCounts.map { count in
-            let cache = manager.root.keyedCache("weighed", key: UInt64.self, value: BenchValue.self)
+        let costs = try plan.weighedCounts.map { count in
+            let cache = try manager.root.keyedCache("weighed\(count)", key: UInt64.self, value: BenchValue.self)
             for key in 0..<UInt64(count) { cache.set(BenchValue(number: key), for: key) }
             return Double(cache.bookkeepingByteCount) / Double(count) - Double(payload)
         }

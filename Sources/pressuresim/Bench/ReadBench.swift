@@ -15,13 +15,13 @@ struct ReadBench {
         try [single(), againstNSCache()] + keyed()
     }
 
-    private func cache(_ manager: PressureManager) -> LazyCache<BenchValue> {
-        manager.root.cache("hot", initialValue: BenchValue(number: 1))
+    private func cache(_ manager: PressureManager) throws -> LazyCache<BenchValue> {
+        try manager.root.cache("hot", initialValue: BenchValue(number: 1))
     }
 
     private func single() throws -> BenchResult {
         let manager = try BenchManager.make(directory: directory)
-        let cache = cache(manager)
+        let cache = try cache(manager)
         let counter = Atomic<UInt64>(0)
         let (limit, ours) = try BenchTiming.medians(plan.rounds) {
             time { _ in
@@ -36,7 +36,7 @@ struct ReadBench {
 
     private func againstNSCache() throws -> BenchResult {
         let manager = try BenchManager.make(directory: directory)
-        let cache = cache(manager)
+        let cache = try cache(manager)
         let foundation = NSCache<NSNumber, NSNumber>()
         let key = NSNumber(value: 1)
         foundation.setObject(NSNumber(value: 1), forKey: key)
@@ -50,7 +50,7 @@ struct ReadBench {
 
     private func keyed() throws -> [BenchResult] {
         let manager = try BenchManager.make(directory: directory)
-        let cache = manager.root.keyedCache("keyed", key: UInt64.self, value: BenchValue.self)
+        let cache = try manager.root.keyedCache("keyed", key: UInt64.self, value: BenchValue.self)
         var dictionary: [UInt64: BenchValue] = [:]
         for key in 0..<UInt64(Self.keys) {
             cache.set(BenchValue(number: key), for: key)

@@ -20,7 +20,9 @@ struct ReliefBench {
         let sizes = BenchData.sizes(of: plan.cleanBytes)
         let total = Double(sizes.reduce(0, +))
         let manager = try BenchManager.make(directory: directory, compression: .stored)
-        let caches = try sizes.map { size in manager.root.cache("clean", initialValue: try Self.touched(size)) }
+        let caches = try sizes.enumerated().map { number, size in
+            try manager.root.cache("clean\(number)", initialValue: Self.touched(size))
+        }
         // Written once; what comes back from the spill file keeps its copy.
         _ = try log.relieve(manager)
         let (limit, ours) = try BenchTiming.medians(plan.rounds) {
@@ -126,12 +128,15 @@ struct ReliefBench {
         log: ReliefLog? = nil
     ) throws -> EvictionReport {
         let manager = try BenchManager.make(directory: directory, compression: compression, seals: seals)
-        for value in values {
+        for (number, value) in values.enumerated() {
             guard isReloadable else {
-                _ = manager.root.cache("dirty", initialValue: value.withBytes(PageBuffer.init(copying:)))
+                _ = try manager.root.cache("dirty\(number)", initialValue: value.withBytes(PageBuffer.init(copying:)))
                 continue
             }
-            let cache = try manager.root.cache("dirty", supportedDispositions: [.keep, .spill, .compress]) {
+            let cache = try manager.root.cache(
+                "dirty\(number)",
+                options: .init(supportedDispositions: [.keep, .spill, .compress])
+            ) {
                 value.withBytes(PageBuffer.init(copying:))
             }
             try cache.loadIfNeeded()

@@ -28,8 +28,8 @@ struct RestoreBench {
         let values = try data.compressible(size: size, count: count)
         let sides = try [false, true].map { seals in
             let manager = try BenchManager.make(directory: directory, compression: .deflate, seals: seals)
-            let caches = values.map {
-                manager.root.cache("value", initialValue: $0.withBytes(PageBuffer.init(copying:)))
+            let caches = try values.enumerated().map { number, value in
+                try manager.root.cache("value\(number)", initialValue: value.withBytes(PageBuffer.init(copying:)))
             }
             return (manager: manager, caches: caches, log: ReliefLog())
         }
@@ -65,7 +65,9 @@ struct RestoreBench {
         let values = try data.compressible(size: size, count: count)
         let peer = try DeflatedFile(values, directory: directory, deflater: deflater)
         let manager = try BenchManager.make(directory: directory, compression: .deflate)
-        let caches = values.map { manager.root.cache("value", initialValue: $0.withBytes(PageBuffer.init(copying:))) }
+        let caches = try values.enumerated().map { number, value in
+            try manager.root.cache("value\(number)", initialValue: value.withBytes(PageBuffer.init(copying:)))
+        }
         // Not the order they were written in, which would be read ahead.
         var random = SplitMix64(seed: 1)
         let order = (0..<count).shuffled(using: &random)

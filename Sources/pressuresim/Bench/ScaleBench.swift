@@ -21,7 +21,7 @@ struct ScaleBench {
 
     private func row(_ count: Int) throws -> ScaleRow {
         let manager = try BenchManager.make(directory: directory)
-        let cache = manager.root.keyedCache("scale", key: UInt64.self, value: BenchValue.self)
+        let cache = try manager.root.keyedCache("scale", key: UInt64.self, value: BenchValue.self)
         let each = 1 / Double(count)
         let register = BenchTiming.seconds {
             for key in 0..<UInt64(count) { cache.set(BenchValue(number: key), for: key) }

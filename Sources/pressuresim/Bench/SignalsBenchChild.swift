@@ -33,7 +33,7 @@ struct SignalsBenchChild: Sendable {
         configuration.spillDirectory = directory
         let manager = try PressureManager(configuration: configuration)
         let log = SignalsBenchValue.Log()
-        let values = manager.root.keyedCache("values") { (_: Int) in SignalsBenchValue(log) }
+        let values = try manager.root.keyedCache("values") { (_: Int) in SignalsBenchValue(log) }
         let (kind, group) = (kind, group)
         let watching = Task { try await manager.run() }
         let latency = try await Blocking.run("signals") { () -> Duration? in

@@ -15,18 +15,18 @@ struct KeyedCaches {
     func make<Value: HeldBytes>(_ type: Value.Type, recipes: [ValueRecipe]) throws -> [any SimulatedCache] {
         let cache: KeyedCache<Int, Value>
         if let loader {
-            cache = controller.keyedCache(name, limit: spec.limit, countLimit: spec.countLimit) { (key: Int) in
+            cache = try controller.keyedCache(name, options: .init(limit: spec.limit, countLimit: spec.countLimit)) {
+                (key: Int) in
                 let recipe = recipes[key - 1]
                 try loader.perform()
                 return try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
             }
         } else {
-            cache = controller.keyedCache(
+            cache = try controller.keyedCache(
                 name,
-                limit: spec.limit,
-                countLimit: spec.countLimit,
                 key: Int.self,
-                value: Value.self
+                value: Value.self,
+                options: .init(limit: spec.limit, countLimit: spec.countLimit)
             )
         }
         return try recipes.enumerated().map { index, recipe in

@@ -64,14 +64,14 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         let hash = value.read { XXHash64.hash($0) }
         let cache: LazyCache<Value>
         if let loader {
-            cache = controller.cache(name) {
+            cache = try controller.cache(name) {
                 try loader.perform()
                 return try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
             }
         } else if saved != nil {
-            cache = controller.cache(name, of: Value.self)
+            cache = try controller.cache(name, of: Value.self)
         } else {
-            cache = controller.cache(name, initialValue: value)
+            cache = try controller.cache(name, initialValue: value)
         }
         self.init(cache, path: cache.path, recipe: recipe, hasLoader: loader != nil, version: version, hash: hash)
     }

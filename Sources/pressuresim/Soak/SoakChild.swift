@@ -50,7 +50,7 @@ struct SoakChild: Sendable {
         let manager = try PressureManager(configuration: configuration)
         let controller = PressureController("soak")
         try manager.root.addChild(controller)
-        let load = SoakLoad(plan, controller)
+        let load = try SoakLoad(plan, controller)
         let library = Lock(SurvivalLibraryPart())
         let events = manager.events
         let watcher = Task { for await event in events { library.withLock { $0.note(event) } } }
@@ -62,10 +62,10 @@ struct SoakChild: Sendable {
         let end = start + .seconds(plan.seconds)
         let sides = SoakSides(plan: plan, load: load, start: start, end: end)
         // One after the other, as an app does it: nobody saves a state that is just being taken apart.
-        let scenes = Task { await sides.play(manager, controller) }
+        let scenes = Task { try await sides.play(manager, controller) }
         let teller = Task { await sides.tellWindows() }
         try await Blocking.run("soak") { try load.run(until: end) }
-        await scenes.value
+        try await scenes.value
         await teller.value
         try await Blocking.run("end") { load.readAll() }
         let snapshot = manager.snapshot()

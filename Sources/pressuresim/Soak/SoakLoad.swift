@@ -31,12 +31,12 @@ final class SoakLoad: Sendable {
     private let tiles: KeyedCache<Int, PageBuffer>
     private let state = Lock(State())
 
-    init(_ plan: SoakPlan, _ controller: PressureController) {
+    init(_ plan: SoakPlan, _ controller: PressureController) throws {
         self.plan = plan
         let values = SoakValues(count: plan.count, size: plan.valueBytes)
         self.values = values
-        documents = controller.keyedCache("documents", key: Int.self, value: PageBuffer.self)
-        tiles = controller.keyedCache("tiles") { values.make($0) }
+        documents = try controller.keyedCache("documents", key: Int.self, value: PageBuffer.self)
+        tiles = try controller.keyedCache("tiles") { values.make($0) }
         // Too many for a saved state that is written every few seconds.
         documents.isRestorable = false
         tiles.isRestorable = false

@@ -9,8 +9,8 @@ final class SoakStates: Sendable {
     private let spillDirectory: String?
     private let number = Lock(0)
 
-    init(_ controller: PressureController, directory: String?) {
-        notes = Self.notes(of: controller)
+    init(_ controller: PressureController, directory: String?) throws {
+        notes = try Self.notes(of: controller)
         spillDirectory = directory
         base = "\(directory ?? "/var/tmp")/pressuresim-soak-\(getpid())-"
     }
@@ -41,7 +41,7 @@ final class SoakStates: Sendable {
         let manager = try PressureManager(configuration: configuration)
         let controller = PressureController("soak")
         try manager.root.addChild(controller)
-        let notes = Self.notes(of: controller)
+        let notes = try Self.notes(of: controller)
         let report = try await manager.restoreState(from: directory(number), version: "\(number)")
         var complaint: String?
         if !report.isFound || report.caches.isEmpty { complaint = "saved state \(number) is not there: \(report)" }
@@ -60,8 +60,8 @@ final class SoakStates: Sendable {
 
     private func directory(_ number: Int) -> String { "\(base)\(number % 2)" }
 
-    private static func notes(of controller: PressureController) -> KeyedCache<Int, [UInt8]> {
-        controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
+    private static func notes(of controller: PressureController) throws -> KeyedCache<Int, [UInt8]> {
+        try controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
     }
 
     /// A note's bytes in the save of this number.

@@ -58,7 +58,7 @@ struct SurvivalChild: Sendable {
         let controller = PressureController("survival")
         try manager.root.addChild(controller)
         let values = SurvivalValues(plan: plan)
-        let store = KitStore(controller) { values.make($0) }
+        let store = try KitStore(controller) { values.make($0) }
         let library = Lock(SurvivalLibraryPart())
         let events = manager.events
         let trace = trace

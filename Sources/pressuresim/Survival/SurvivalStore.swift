@@ -30,9 +30,9 @@ final class KitStore: SurvivalStore {
     let documents: KeyedCache<Int, PageBuffer>
     let tiles: KeyedCache<Int, PageBuffer>
 
-    init(_ controller: PressureController, make: @escaping @Sendable (Int) -> PageBuffer) {
-        documents = controller.keyedCache("documents", key: Int.self, value: PageBuffer.self)
-        tiles = controller.keyedCache("tiles", loader: make)
+    init(_ controller: PressureController, make: @escaping @Sendable (Int) -> PageBuffer) throws {
+        documents = try controller.keyedCache("documents", key: Int.self, value: PageBuffer.self)
+        tiles = try controller.keyedCache("tiles", loader: make)
     }
 
     /// Whether the library can make a value again.

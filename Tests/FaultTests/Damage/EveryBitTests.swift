@@ -151,7 +151,7 @@ import Testing
         let bench = try FaultBench()
         try bench.add("mine", makeBytes(700, seed: 1))
         try bench.add("loaded", makeBytes(700, seed: 2), isLoaded: true)
-        let tiles = bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let tiles = try bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         for key in 0..<3 {
             tiles.set(makeBytes(500, seed: UInt64(key)), for: key)
             bench.track(key, of: tiles, makeBytes(500, seed: UInt64(key)), from: { $0 }, to: { $0 })

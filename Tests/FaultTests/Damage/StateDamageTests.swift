@@ -17,7 +17,7 @@ import Testing
         let bench = try FaultBench(on: base)
         try bench.add("mine", makeBytes(60, seed: 1))
         try bench.add("empty", [])
-        let tiles = bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let tiles = try bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         for key in 0..<2 { tiles.set(makeBytes(50, seed: UInt64(key)), for: key) }
         try await bench.manager.saveState(to: Self.directory)
         await bench.manager.shutdown()
@@ -94,8 +94,8 @@ import Testing
                 continue
             }
             applied += 1
-            let mine = bench.controller.cache("mine", of: [UInt8].self)
-            let tiles = bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+            let mine = try bench.controller.cache("mine", of: [UInt8].self)
+            let tiles = try bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
             _ = bench.manager.snapshot().tiers
             // Wrong by what the manifest says, but not by accident.
             if let found = try? mine.withValue({ $0 }) { #expect(isSame(found, makeBytes(60, seed: 1)), "bit \(bit)") }

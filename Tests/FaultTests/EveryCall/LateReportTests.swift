@@ -80,7 +80,7 @@ import Testing
         let clock = bench.clock
         for number in 0..<5 {
             let bytes = makeBytes(6 << 20, seed: UInt64(number), randomBits: 8)
-            let cache = bench.controller.cache("slow\(number)") {
+            let cache = try bench.controller.cache("slow\(number)") {
                 clock.advance(by: .seconds(10))
                 return bytes
             }
@@ -104,7 +104,12 @@ import Testing
     @Test func aCacheAtItsLimitKeepsWhatTheDiskRefusesLate() async throws {
         let (bench, _) = try bench { $0.compression = nil }
         bench.disk.set(.init(.lateError(EIO), on: .write))
-        let cache = bench.controller.keyedCache("mine", limit: .kibibytes(100), key: Int.self, value: [UInt8].self)
+        let cache = try bench.controller.keyedCache(
+            "mine",
+            key: Int.self,
+            value: [UInt8].self,
+            options: .init(limit: .kibibytes(100))
+        )
         for key in 0..<6 {
             let bytes = makeBytes(30_000, seed: UInt64(key))
             cache.set(bytes, for: key)

@@ -66,7 +66,7 @@ import Testing
     @Test func aValueThatFindsNoMemoryToComeBackStaysWhereItIs() async throws {
         let bench = try FaultBench()
         try bench.add("mine", makeBytes(200_000, seed: 1))
-        let pages = bench.controller.keyedCache("pages", key: Int.self, value: PageBuffer.self)
+        let pages = try bench.controller.keyedCache("pages", key: Int.self, value: PageBuffer.self)
         for key in 0..<3 {
             let bytes = makeBytes(70_000, seed: UInt64(key))
             pages.set(PageBuffer(bytes), for: key)
@@ -96,7 +96,12 @@ import Testing
     @Test func aCacheAtItsLimitThatFindsNoMemoryKeepsItsValues() async throws {
         try refuseEveryRequest { context, refusing in
             let bench = try FaultBench()
-            let cache = bench.controller.keyedCache("mine", limit: .kibibytes(20), key: Int.self, value: [UInt8].self)
+            let cache = try bench.controller.keyedCache(
+                "mine",
+                key: Int.self,
+                value: [UInt8].self,
+                options: .init(limit: .kibibytes(20))
+            )
             refusing { for key in 0..<6 { cache.set(makeBytes(9000, seed: UInt64(key)), for: key) } }
             for key in 0..<6 {
                 let found = try cache.withValue(for: key) { $0 }

@@ -24,7 +24,7 @@ struct StateFaultTests {
     private static func fill(_ bench: FaultBench, _ age: UInt64) async throws {
         let values = values(age)
         try bench.add(values[0].name, values[0].bytes)
-        let tiles = bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let tiles = try bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         for key in keys {
             tiles.set(keyed(key, age), for: key)
             bench.track(key, of: tiles, keyed(key, age), from: { $0 }, to: { $0 })
@@ -35,8 +35,8 @@ struct StateFaultTests {
 
     /// The age of what an app was given back, if it is all of one age.
     private static func age(_ bench: FaultBench, of ages: [UInt64]) throws -> UInt64? {
-        let caches = values(0).map { bench.controller.cache($0.name, of: [UInt8].self) }
-        let tiles = bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let caches = try values(0).map { try bench.controller.cache($0.name, of: [UInt8].self) }
+        let tiles = try bench.controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         let found = try caches.map { try $0.withValue { $0 } }
         let foundByKey = try keys.map { try tiles.withValue(for: $0) { $0 } }
         defer {
@@ -146,7 +146,7 @@ struct StateFaultTests {
                 // EAGAIN is flock(2)'s word for a lock that somebody has.
                 let codes: [PressureError.Code] = [.stateRefused, .stateDirectoryUnusable, .stateDirectoryInUse]
                 #expect(codes.contains(failure.code), "\(context): \(failure)")
-                let probe = bench.controller.cache("mine0", of: [UInt8].self)
+                let probe = try bench.controller.cache("mine0", of: [UInt8].self)
                 #expect(probe.residency == .unloaded, "\(context)")
                 bench.controller.removeCache(probe)
                 #expect(base.openFiles <= 2, "\(context)")

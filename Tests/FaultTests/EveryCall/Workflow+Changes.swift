@@ -87,11 +87,11 @@ extension Workflow {
         Workflow(
             name: "by key, within a limit",
             prepare: { bench in
-                let cache = bench.controller.keyedCache(
+                let cache = try bench.controller.keyedCache(
                     "pages",
-                    limit: .kibibytes(300),
                     key: Int.self,
-                    value: PageBuffer.self
+                    value: PageBuffer.self,
+                    options: .init(limit: .kibibytes(300))
                 )
                 for key in 0..<7 {
                     let bytes = makeBytes(key < 5 ? 70_000 : 300, seed: UInt64(key), randomBits: key)
@@ -116,8 +116,7 @@ extension Workflow {
             prepare: { bench in
                 let cache = try bench.controller.keyedCache(
                     "loaded",
-                    supportedDispositions: [.keep, .spill],
-                    limit: .kibibytes(100)
+                    options: .init(supportedDispositions: [.keep, .spill], limit: .kibibytes(100))
                 ) { (key: Int) in
                     makeBytes(30_000, seed: UInt64(key))
                 }

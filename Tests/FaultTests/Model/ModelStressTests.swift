@@ -125,12 +125,12 @@ import Testing
         let report = try await manager.restoreState(from: ModelWorld.stateDirectory)
         guard report.isFound else { return }
         for number in 0..<6 {
-            let cache = controllers[number / 3].cache("value\(number)", of: [UInt8].self)
+            let cache = try controllers[number / 3].cache("value\(number)", of: [UInt8].self)
             if cache.residency == .spilled { world.tracks[number].checkSaved(try cache.withValue { $0 }) }
         }
-        let kept = controllers[0].keyedCache("kept", key: Int.self, value: [UInt8].self)
-        let made = controllers[1].keyedCache("made", key: Int.self, value: [UInt8].self)
-        let pages = controllers[1].keyedCache("pages", key: Int.self, value: PageBuffer.self)
+        let kept = try controllers[0].keyedCache("kept", key: Int.self, value: [UInt8].self)
+        let made = try controllers[1].keyedCache("made", key: Int.self, value: [UInt8].self)
+        let pages = try controllers[1].keyedCache("pages", key: Int.self, value: PageBuffer.self)
         for number in 6..<24 {
             let track = world.tracks[number]
             if kept.residency(for: number) == .spilled { track.checkSaved(try kept.withValue(for: number) { $0 }) }

@@ -39,28 +39,38 @@ final class ModelWorld: Sendable {
             isCalm: { !manager.isRelieving },
             read: { BusyReading(time: $0) }
         )
-        tracks = Self.makeTracks(in: controllers)
+        tracks = try Self.makeTracks(in: controllers)
     }
 
-    private static func makeTracks(in controllers: [PressureController]) -> [Track] {
+    private static func makeTracks(in controllers: [PressureController]) throws -> [Track] {
         var tracks: [Track] = []
         for number in 0..<6 {
             let track = Track(number, hasLoader: !number.isMultiple(of: 2))
             let controller = controllers[number / 3]
             let cache =
                 track.hasLoader
-                ? controller.cache("value\(number)") { try track.load() }
-                : controller.cache("value\(number)", initialValue: track.first)
+                ? try controller.cache("value\(number)") { try track.load() }
+                : try controller.cache("value\(number)", initialValue: track.first)
             track.connect(cache)
             tracks.append(track)
         }
         let byKey = Shared<[Int: Track]>([:])
-        let kept = controllers[0].keyedCache("kept", limit: .kibibytes(40), key: Int.self, value: [UInt8].self)
-        let made = controllers[1].keyedCache("made", countLimit: 3) { (key: Int) in
+        let kept = try controllers[0].keyedCache(
+            "kept",
+            key: Int.self,
+            value: [UInt8].self,
+            options: .init(limit: .kibibytes(40))
+        )
+        let made = try controllers[1].keyedCache("made", options: .init(countLimit: 3)) { (key: Int) in
             guard let track = byKey.value[key] else { throw Track.LoaderError() }
             return try track.load()
         }
-        let pages = controllers[1].keyedCache("pages", limit: .kibibytes(300), key: Int.self, value: PageBuffer.self)
+        let pages = try controllers[1].keyedCache(
+            "pages",
+            key: Int.self,
+            value: PageBuffer.self,
+            options: .init(limit: .kibibytes(300))
+        )
         for number in 6..<24 {
             let track = Track(number, hasLoader: number % 3 == 1)
             switch number % 3 {

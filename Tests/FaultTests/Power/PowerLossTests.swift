@@ -29,8 +29,8 @@ import Testing
     private static func saves(on disk: PowerLossDisk) async throws -> [(during: [Set<String>], after: Set<String>)] {
         let manager = try makeManager(fileSystem: disk)
         let controller = try addController("app", to: manager.root)
-        let one = controller.cache("one", initialValue: makeBytes(300_000, seed: 1))
-        let tiles = controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let one = try controller.cache("one", initialValue: makeBytes(300_000, seed: 1))
+        let tiles = try controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         var saves: [(during: [Set<String>], after: Set<String>)] = []
         for number in 1...3 {
             for key in 0..<3 { tiles.set(makeBytes(5000, seed: UInt64(number * 10 + key)), for: key) }

@@ -62,7 +62,7 @@ import Testing
     {
         let manager = try makeManager(fileSystem: LinuxFileSystem(), workers: 2) { $0.spillDirectory = path }
         let controller = try addController("app", to: manager.root)
-        let caches = (0..<4).map { controller.cache("\($0)", of: [UInt8].self) }
+        let caches = try (0..<4).map { try controller.cache("\($0)", of: [UInt8].self) }
         try WorkerThread.spawn("killer") {
             usleep(delay)
             kill(getpid(), SIGKILL)
@@ -85,7 +85,7 @@ import Testing
         let controller = try addController("app", to: manager.root)
         let report = try await manager.restoreState(from: path + "/state", version: "1")
         guard report.isFound else { return 0 }
-        let caches = (0..<4).map { controller.cache("\($0)", of: [UInt8].self) }
+        let caches = try (0..<4).map { try controller.cache("\($0)", of: [UInt8].self) }
         let found = try caches.map { try $0.withValue { $0 } }
         let age = age(of: found[0])
         for number in found.indices {
@@ -102,7 +102,7 @@ import Testing
             let manager = try makeManager(fileSystem: LinuxFileSystem(), workers: 2) { $0.spillDirectory = path }
             let controller = try addController("app", to: manager.root)
             let values = (0..<4).map { makeBytes(500_000, seed: UInt64($0)) }
-            let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+            let caches = try values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
             let tormentor = Process()
             tormentor.executableURL = URL(filePath: "/bin/sh")
             tormentor.arguments = [
@@ -129,7 +129,12 @@ import Testing
         await #expect(processExitsWith: .success) { [path = directory.path as String] in
             let manager = try makeManager(fileSystem: LinuxFileSystem()) { $0.spillDirectory = path }
             let controller = try addController("app", to: manager.root)
-            let cache = controller.keyedCache("mine", limit: .kibibytes(64), key: Int.self, value: [UInt8].self)
+            let cache = try controller.keyedCache(
+                "mine",
+                key: Int.self,
+                value: [UInt8].self,
+                options: .init(limit: .kibibytes(64))
+            )
             func value(_ key: Int, _ age: UInt64) -> [UInt8] {
                 makeBytes(20_000, seed: UInt64(key) + age, randomBits: 8)
             }

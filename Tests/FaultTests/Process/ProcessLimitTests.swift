@@ -32,7 +32,7 @@ import Testing
             let manager = try makeManager(fileSystem: LinuxFileSystem()) { $0.spillDirectory = path }
             let controller = try addController("app", to: manager.root)
             let value = makeBytes(1 << 20, seed: 1)
-            let cache = controller.cache("mine", initialValue: value)
+            let cache = try controller.cache("mine", initialValue: value)
             var held: [CInt] = []
             ProcessLimitTests.limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openDescriptors + 8)
             while case let descriptor = dup(2), descriptor >= 0 { held.append(descriptor) }
@@ -115,7 +115,7 @@ import Testing
             let manager = try makeManager(fileSystem: LinuxFileSystem()) { $0.spillDirectory = path }
             let controller = try addController("app", to: manager.root)
             let value = makeBytes(64 << 20, seed: 1, randomBits: 0)
-            let cache = controller.cache("mine", initialValue: PageBuffer(value))
+            let cache = try controller.cache("mine", initialValue: PageBuffer(value))
             let report = await manager.simulateMemoryWarning(.critical)
             require(cache.residency == .spilled, "\(report)")
             var before = rlimit()
@@ -149,7 +149,7 @@ import Testing
             let manager = try makeManager(fileSystem: LinuxFileSystem()) { $0.spillDirectory = path }
             let controller = try addController("app", to: manager.root)
             let values = (0..<4).map { makeBytes(600_000, seed: UInt64($0), randomBits: 8) }
-            let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+            let caches = try values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
             let report = await manager.simulateMemoryWarning(.critical)
             require(Set(report.failures.map(\.code)) == [.diskFull], "\(report): \(report.failures)")
             require(caches.filter { $0.residency == .spilled }.count == 1, "\(caches.map(\.residency))")
@@ -166,7 +166,7 @@ import Testing
         let manager = try makeManager(fileSystem: LinuxFileSystem()) { $0.spillDirectory = directory.path }
         let controller = try addController("app", to: manager.root)
         let values = (0..<3).map { makeBytes(400_000, seed: UInt64($0)) }
-        let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+        let caches = try values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(directory.names == [])
         directory.remove()

@@ -19,7 +19,7 @@ import Testing
             self.name = name
             manager = try makeManager(fileSystem: LinuxFileSystem(), workers: 2) { $0.spillDirectory = path }
             let controller = try addController("app", to: manager.root)
-            caches = (0..<3).map { controller.cache("\($0)", of: [UInt8].self) }
+            caches = try (0..<3).map { try controller.cache("\($0)", of: [UInt8].self) }
         }
 
         func save(_ number: Int, to path: String) async throws {

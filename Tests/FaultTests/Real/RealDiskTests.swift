@@ -23,7 +23,7 @@ struct RealDiskTests {
             $0.clock = clock
         }
         let controller = try addController("app", to: manager.root)
-        let caches = Self.values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+        let caches = try Self.values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
         let first = await manager.simulateMemoryWarning(.critical)
         let spilled = caches.filter { $0.residency == .spilled }
         #expect((1..<12).contains(spilled.count), "\(spilled.count)")
@@ -52,7 +52,7 @@ struct RealDiskTests {
             $0.clock = clock
         }
         let controller = try addController("app", to: manager.root)
-        let caches = Self.values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+        let caches = try Self.values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(caches.allSatisfy { $0.residency == .spilled })
         disk.fill()
@@ -90,7 +90,7 @@ struct RealDiskTests {
             let manager = try makeManager(fileSystem: LinuxFileSystem()) { $0.spillDirectory = path }
             let controller = try addController("app", to: manager.root)
             let value = makeBytes(300_000, seed: 1)
-            let cache = controller.cache("mine", initialValue: value)
+            let cache = try controller.cache("mine", initialValue: value)
             // For good: of root all three numbers are set.
             require(setuid(65_534) == 0, "setuid")
             // Open files stay open.

@@ -56,8 +56,8 @@ final class FaultBench {
         let allowed: Disposition = [.keep, .spill, .compress]
         let cache =
             isLoaded
-            ? try controller.cache(name, supportedDispositions: allowed) { bytes }
-            : controller.cache(name, initialValue: bytes)
+            ? try controller.cache(name, options: .init(supportedDispositions: allowed)) { bytes }
+            : try controller.cache(name, initialValue: bytes)
         if isLoaded { try cache.loadIfNeeded() }
         track(cache, bytes, isLoaded: isLoaded)
         return cache

@@ -152,8 +152,8 @@ private final class StateBench: Sendable {
         let manager = try PressureManager(configuration: configuration)
         let controller = PressureController("app")
         try manager.root.addChild(controller)
-        let one = controller.cache("one", of: [UInt8].self)
-        let tiles = controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let one = try controller.cache("one", of: [UInt8].self)
+        let tiles = try controller.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         var application = StateApplication(file: checked.file, manager: nil)
         application.apply(checked.manifest.root, to: manager.root)
         // Values of other types than the caches have are not read.

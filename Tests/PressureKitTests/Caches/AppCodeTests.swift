@@ -77,7 +77,7 @@ import Testing
     @Test(arguments: names) func aKeyedCacheMayBeUsedFrom(_ name: String) async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.keyedCache("mine", key: Int.self, value: Meddling.self)
+        let cache = try controller.keyedCache("mine", key: Int.self, value: Meddling.self)
         let plain = Meddler()
         let meddler = Meddler()
         cache.set(Meddling(100, plain), for: 1)
@@ -112,7 +112,7 @@ import Testing
         let controller = try addController("app", to: manager.root)
         let plain = Meddler()
         let meddler = Meddler()
-        let cache = controller.cache("mine", initialValue: Meddling(100, plain))
+        let cache = try controller.cache("mine", initialValue: Meddling(100, plain))
         meddler.set { called in
             guard called == name else { return }
             _ = try? cache.withValue { $0.bytes.count }
@@ -137,8 +137,8 @@ import Testing
     @Test(arguments: ["footprint", "spillByteCount", "deinit"]) func aCacheMayBeWrittenFrom(_ name: String) throws {
         let controller = PressureController("app")
         let (plain, meddler) = (Meddler(), Meddler())
-        let single = controller.cache("single", initialValue: Meddling(100, plain))
-        let keyed = controller.keyedCache("keyed", key: Int.self, value: Meddling.self)
+        let single = try controller.cache("single", initialValue: Meddling(100, plain))
+        let keyed = try controller.keyedCache("keyed", key: Int.self, value: Meddling.self)
         let done = Lock(0)
         meddler.set { called in
             guard called == name else { return }
@@ -168,7 +168,7 @@ import Testing
     @Test func aLoadedValueThatReadsItselfWhileItIsMeasuredIsRefused() throws {
         let meddler = Meddler()
         let controller = PressureController("app")
-        let cache = controller.cache("mine") { Meddling(1000, meddler) }
+        let cache = try controller.cache("mine") { Meddling(1000, meddler) }
         let code = Lock<PressureError.Code?>(nil)
         meddler.set { name in
             guard name == "spillByteCount" else { return }
@@ -182,7 +182,8 @@ import Testing
     @Test func aKeyMayUseTheCacheWhenItIsLetGo() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.keyedCache("mine") { (key: Key) in [UInt8](repeating: UInt8(key.number), count: 100) }
+        let cache = try controller.keyedCache("mine") { (key: Key) in [UInt8](repeating: UInt8(key.number), count: 100)
+        }
         let meddler = Meddler()
         meddler.set { _ in
             for number in 0..<64 { _ = cache.ifLoaded(for: Key(number: number, life: nil)) { $0.count } }
@@ -203,9 +204,9 @@ import Testing
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
         let meddler = Meddler()
-        let keyed = controller.keyedCache("keyed", key: Int.self, value: Meddling.self)
-        let single = controller.cache("single", initialValue: Meddling(10, meddler))
-        let loaded = controller.cache("loaded") { Meddling(10, meddler) }
+        let keyed = try controller.keyedCache("keyed", key: Int.self, value: Meddling.self)
+        let single = try controller.cache("single", initialValue: Meddling(10, meddler))
+        let loaded = try controller.cache("loaded") { Meddling(10, meddler) }
         let changes: [(String, () throws -> Void)] = [
             ("set a new key", { keyed.set(Meddling(10, meddler), for: 1) }),
             ("set a known key", { keyed.set(Meddling(20, meddler), for: 1) }),
@@ -230,7 +231,7 @@ import Testing
     @Test func writesToTheSameKeysReserveNoMoreRoom() throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.keyedCache("mine", key: Int.self, value: [UInt8].self)
+        let cache = try controller.keyedCache("mine", key: Int.self, value: [UInt8].self)
         let entry = cache.entry
         func slots() -> Int { entry.shards.sum { $0.slotCount } }
         // Absent keys of empty shards.

@@ -25,7 +25,7 @@ import Testing
 
     @Test func loadsEachKeyOnce() async throws {
         let loads = Atomic<Int>(0)
-        let cache = controller.keyedCache("tiles") { (key: Int) in
+        let cache = try controller.keyedCache("tiles") { (key: Int) in
             loads.wrappingAdd(1, ordering: .relaxed)
             return Self.value(key)
         }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func valuesWithoutALoaderAreSpilledAndComeBack() async throws {
-        let cache = controller.keyedCache("notes", key: String.self, value: [UInt8].self)
+        let cache = try controller.keyedCache("notes", key: String.self, value: [UInt8].self)
         for key in 0..<200 { cache.set(Self.value(key), for: "note \(key)") }
         let lease = try await cache.lease(for: "note 7")
         let report = await manager.simulateMemoryWarning(.critical)
@@ -64,7 +64,7 @@ import Testing
 
     @Test func aThrowingLoaderIsAskedAgain() throws {
         let fails = Atomic<Bool>(true)
-        let cache = controller.keyedCache("tiles") { (key: Int) throws -> [UInt8] in
+        let cache = try controller.keyedCache("tiles") { (key: Int) throws -> [UInt8] in
             if fails.load(ordering: .relaxed) { throw LoaderError() }
             return Self.value(key)
         }
@@ -76,7 +76,9 @@ import Testing
 
     /// Above the limit values leave by SIEVE: those that were used stay.
     @Test func keepsToItsLimitAndKeepsWhatIsUsed() throws {
-        let cache = controller.keyedCache("tiles", limit: .bytes(100_000)) { (key: Int) in Self.value(key) }
+        let cache = try controller.keyedCache("tiles", options: .init(limit: .bytes(100_000))) { (key: Int) in
+            Self.value(key)
+        }
         for key in 0..<50 { try cache.loadIfNeeded(for: key) }
         for round in 0..<20 {
             for key in 0..<30 { try cache.loadIfNeeded(for: key) }
@@ -91,7 +93,12 @@ import Testing
 
     /// A limit without a loader writes what it evicts.
     @Test func keepsToItsLimitWithoutLosingWhatCannotBeLoaded() async throws {
-        let cache = controller.keyedCache("notes", limit: .bytes(20_000), key: Int.self, value: [UInt8].self)
+        let cache = try controller.keyedCache(
+            "notes",
+            key: Int.self,
+            value: [UInt8].self,
+            options: .init(limit: .bytes(20_000))
+        )
         for key in 0..<100 { cache.set(Self.value(key), for: key) }
         #expect(cache.residentByteCount <= .bytes(20_000))
         #expect(cache.count == 100)
@@ -104,7 +111,7 @@ import Testing
     }
 
     @Test func writersDoNotDisturbReaders() async throws {
-        let cache = controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
+        let cache = try controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
         cache.set([1], for: 1)
         try cache.withValue(for: 1) { old in
             cache.set([2], for: 1)
@@ -122,7 +129,7 @@ import Testing
     }
 
     @Test func aDroppedValueIsForgottenWithItsKey() async throws {
-        let cache = controller.keyedCache("tiles") { (key: Int) in Self.value(key) }
+        let cache = try controller.keyedCache("tiles") { (key: Int) in Self.value(key) }
         for key in 0..<300 { try cache.loadIfNeeded(for: key) }
         disk.set(.init(.error(28), on: .write))
         _ = await manager.simulateMemoryWarning(.critical)
@@ -135,7 +142,7 @@ import Testing
 
     @Test func aReleasedCacheFreesItsCopies() async throws {
         do {
-            let cache = controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
+            let cache = try controller.keyedCache("notes", key: Int.self, value: [UInt8].self)
             for key in 0..<50 { cache.set(Self.value(key), for: key) }
             _ = await manager.simulateMemoryWarning(.critical)
             #expect(manager.snapshot().copied == .bytes(50_000))
@@ -147,7 +154,7 @@ import Testing
 
     /// Bookkeeping for each value, key and value aside: DESIGN §7 allows 96 bytes.
     @Test func bookkeepingIsSmall() throws {
-        let cache = controller.keyedCache("tiles") { (key: Int) in [UInt8(truncatingIfNeeded: key)] }
+        let cache = try controller.keyedCache("tiles") { (key: Int) in [UInt8(truncatingIfNeeded: key)] }
         for count in [20_000, 30_000] {
             for key in 0..<count { try cache.loadIfNeeded(for: key) }
             let bytes = cache.entry.bookkeepingByteCount
@@ -160,7 +167,9 @@ import Testing
     /// Readers, writers and evictions at once, on few keys: every read is a value of its key.
     @Test(arguments: [UInt64(11), 12])
     func manyThreadsAtOnce(seed: UInt64) async throws {
-        let cache = controller.keyedCache("tiles", limit: .bytes(30_000)) { (key: Int) in Self.value(key) }
+        let cache = try controller.keyedCache("tiles", options: .init(limit: .bytes(30_000))) { (key: Int) in
+            Self.value(key)
+        }
         let manager = manager
         try await withThrowingTaskGroup(of: Void.self) { group in
             for thread in 0..<6 {
@@ -198,7 +207,9 @@ import Testing
     @Test func keepsToANumberOfValues() throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.keyedCache("values", countLimit: 10) { (key: Int) in makeBytes(100, seed: UInt64(key)) }
+        let cache = try controller.keyedCache("values", options: .init(countLimit: 10)) { (key: Int) in
+            makeBytes(100, seed: UInt64(key))
+        }
         for key in 0..<100 {
             #expect(try cache.value(for: key) == makeBytes(100, seed: UInt64(key)))
             #expect(cache.entry.residentCount.load(ordering: .relaxed) <= 10)
@@ -238,7 +249,7 @@ import Testing
         await #expect(processExitsWith: .failure) {
             let manager = try makeManager(fileSystem: InMemoryFileSystem())
             let controller = try addController("app", to: manager.root)
-            let cache = controller.keyedCache("cache", key: Int.self, value: [UInt8].self)
+            let cache = try controller.keyedCache("cache", key: Int.self, value: [UInt8].self)
             cache.set([1], for: 1)
             try cache.update(for: 1) { _ in cache.set([2], for: 1) }
         }
@@ -249,7 +260,7 @@ import Testing
         let manager = try makeManager()
         let controller = try addController("app", to: manager.root)
         // Sooner made than read back, so a relief drops it.
-        let cache = controller.keyedCache("values") { (key: Int) in [UInt8(truncatingIfNeeded: key)] }
+        let cache = try controller.keyedCache("values") { (key: Int) in [UInt8(truncatingIfNeeded: key)] }
         try cache.loadIfNeeded(for: 1)
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(cache.count == 0)

@@ -20,7 +20,7 @@ import Testing
 
     @Test func loadsOnFirstAccessOnly() throws {
         let loads = Atomic<Int>(0)
-        let cache = controller.cache("value") { () -> [UInt8] in
+        let cache = try controller.cache("value") { () -> [UInt8] in
             loads.wrappingAdd(1, ordering: .relaxed)
             return [1, 2, 3]
         }
@@ -40,7 +40,7 @@ import Testing
     @Test func manyReadersCauseOneLoad() async throws {
         let loads = Atomic<Int>(0)
         let gate = ConditionLock(false)
-        let cache = controller.cache("value") { () -> [UInt8] in
+        let cache = try controller.cache("value") { () -> [UInt8] in
             loads.wrappingAdd(1, ordering: .relaxed)
             gate.wait { $0 ? () : nil }
             return [7]
@@ -65,7 +65,7 @@ import Testing
         for round in 0..<1_000 where !isTold {
             let attempts = Shared(0)
             let gate = ConditionLock(false)
-            let cache = controller.cache("value \(round)") { () throws -> [UInt8] in
+            let cache = try controller.cache("value \(round)") { () throws -> [UInt8] in
                 let attempt = attempts.change { attempts in
                     attempts += 1
                     return attempts
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func aCacheWithoutLoaderOrValueSaysSo() throws {
-        let cache = controller.cache("empty", of: [UInt8].self)
+        let cache = try controller.cache("empty", of: [UInt8].self)
         let error = #expect(throws: PressureError.self) { try cache.value() }
         #expect(error?.code == .noValue)
         #expect(error?.path == "app/empty")
@@ -107,7 +107,7 @@ import Testing
     /// A loader that reads its own cache would wait for itself for ever.
     @Test func aLoaderThatReadsItsOwnCacheIsToldSo() throws {
         let slot = Lock<LazyCache<[UInt8]>?>(nil)
-        let cache = controller.cache("ouroboros") { () throws -> [UInt8] in
+        let cache = try controller.cache("ouroboros") { () throws -> [UInt8] in
             try slot.withLock { $0 }!.value()
         }
         slot.withLock { $0 = cache }
@@ -118,7 +118,7 @@ import Testing
     /// P6: the loader is called with nothing locked, so it may set the very value it is loading.
     @Test func aLoaderMaySetItsOwnCache() throws {
         let slot = Lock<LazyCache<[UInt8]>?>(nil)
-        let cache = controller.cache("value") { () throws -> [UInt8] in
+        let cache = try controller.cache("value") { () throws -> [UInt8] in
             try slot.withLock { $0 }!.set([42])
             return [1]
         }
@@ -130,7 +130,7 @@ import Testing
     // MARK: Writing
 
     @Test func setReplacesTheValueAndItsCopy() async throws {
-        let cache = controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(cache.residency == .spilled)
         try cache.set([1, 2])
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func updateRestoresChangesAndMakesTheCopyInvalid() async throws {
-        let cache = controller.cache("value", initialValue: [UInt8](repeating: 1, count: 20_000))
+        let cache = try controller.cache("value", initialValue: [UInt8](repeating: 1, count: 20_000))
         _ = await manager.simulateMemoryWarning(.critical)
         try cache.update { $0[0] = 9 }
         let report = await manager.simulateMemoryWarning(.critical)
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func updateInPlaceDoesNotCopy() throws {
-        let cache = controller.cache("value", initialValue: [UInt8](repeating: 1, count: 1000))
+        let cache = try controller.cache("value", initialValue: [UInt8](repeating: 1, count: 1000))
         let before = try cache.withValue { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
         try cache.update { $0[1] = 2 }
         let after = try cache.withValue { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
@@ -160,7 +160,7 @@ import Testing
 
     /// A reader keeps what it holds; a writer does not wait for it; later readers see the new value.
     @Test func aReaderKeepsItsValueWhileAnotherIsSet() throws {
-        let cache = controller.cache("value", initialValue: [UInt8]([1]))
+        let cache = try controller.cache("value", initialValue: [UInt8]([1]))
         try cache.withValue { old in
             try cache.set([2])
             #expect(old == [1])
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func anUpdateInsideAReadChangesACopy() throws {
-        let cache = controller.cache("value", initialValue: [UInt8]([1]))
+        let cache = try controller.cache("value", initialValue: [UInt8]([1]))
         try cache.withValue { old in
             try cache.update { $0[0] = 5 }
             #expect(old == [1])
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func anUpdateThatTouchesItsOwnCacheIsToldSo() throws {
-        let cache = controller.cache("value", initialValue: [UInt8]([1]))
+        let cache = try controller.cache("value", initialValue: [UInt8]([1]))
         try cache.update { value in
             value[0] = 3
             let write = #expect(throws: PressureError.self) { try cache.set([4]) }
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func anUpdateThatThrowsLeavesTheCacheUsable() throws {
-        let cache = controller.cache("value", initialValue: [UInt8]([1]))
+        let cache = try controller.cache("value", initialValue: [UInt8]([1]))
         #expect(throws: LoaderError(number: 1)) {
             try cache.update { value in
                 value.append(2)
@@ -207,7 +207,7 @@ import Testing
 
     @Test func invalidateLoadsAnew() throws {
         let loads = Atomic<Int>(0)
-        let cache = controller.cache("value") { () -> [UInt8] in
+        let cache = try controller.cache("value") { () -> [UInt8] in
             [UInt8(loads.wrappingAdd(1, ordering: .relaxed).newValue)]
         }
         #expect(try cache.value() == [1])
@@ -219,7 +219,7 @@ import Testing
     @Test func invalidateDuringALoadDiscardsItsResult() async throws {
         let loads = Atomic<Int>(0)
         let gate = ConditionLock(false)
-        let cache = controller.cache("value") { () -> [UInt8] in
+        let cache = try controller.cache("value") { () -> [UInt8] in
             let number = loads.wrappingAdd(1, ordering: .relaxed).newValue
             if number == 1 { gate.wait { $0 ? () : nil } }
             return [UInt8(number)]
@@ -236,7 +236,7 @@ import Testing
 
     /// P2: a value in use is never moved, whatever is asked for.
     @Test func aPinnedValueIsSkippedAndNamed() async throws {
-        let cache = controller.cache("value", initialValue: makeBytes(100_000, seed: 3))
+        let cache = try controller.cache("value", initialValue: makeBytes(100_000, seed: 3))
         let lease = try await cache.lease()
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.claimed == .zero)
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test func aReplacedValueLivesAsLongAsItsLease() async throws {
-        let cache = controller.cache("value", initialValue: Tracked(1))
+        let cache = try controller.cache("value", initialValue: Tracked(1))
         let lease = try await cache.lease()
         try cache.set(Tracked(2))
         #expect(lease.value.number == 1)

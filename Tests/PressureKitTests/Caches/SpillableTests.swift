@@ -20,7 +20,7 @@ import Testing
     private func roundTrip<Value: Spillable & Equatable>(_ value: Value) async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem(), workers: 2)
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("value", initialValue: value)
+        let cache = try controller.cache("value", initialValue: value)
         for _ in 0..<2 {
             let report = await manager.simulateMemoryWarning(.critical)
             #expect(report.failures == [])
@@ -69,7 +69,7 @@ import Testing
         let session = Session(user: "Ångström", scores: ["a": 1.5, "b": -2, "c": 1e300])
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("session", initialValue: Coded(session, footprint: .kibibytes(5)))
+        let cache = try controller.cache("session", initialValue: Coded(session, footprint: .kibibytes(5)))
         #expect(await manager.simulateMemoryWarning(.critical).claimed == .kibibytes(5))
         #expect(cache.residency == .spilled)
         #expect(try await cache.value().value == session)
@@ -81,8 +81,10 @@ import Testing
     @Test func aValueThatCannotBeEncodedStaysAndStopsNobody() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let bad = (0..<5).map { controller.cache("bad\($0)", initialValue: Coded(Double.nan, footprint: .bytes(100))) }
-        let good = controller.cache("good", initialValue: makeBytes(1000, seed: 5))
+        let bad = try (0..<5).map {
+            try controller.cache("bad\($0)", initialValue: Coded(Double.nan, footprint: .bytes(100)))
+        }
+        let good = try controller.cache("good", initialValue: makeBytes(1000, seed: 5))
         for _ in 0..<2 {
             let report = await manager.simulateMemoryWarning(.critical)
             #expect(report.claimed == .bytes(1000))

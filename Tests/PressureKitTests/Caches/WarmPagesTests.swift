@@ -69,7 +69,7 @@ import Testing
     @Test func aFullCacheTradesPagesAndAWarningTakesThem() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.keyedCache("pages", limit: .bytes(4 * Self.size)) { (key: Int) in
+        let cache = try controller.keyedCache("pages", options: .init(limit: .bytes(4 * Self.size))) { (key: Int) in
             var buffer = PageBuffer(byteCount: Self.size)
             // The whole of the buffer's own bytes.
             unsafe buffer.withUnsafeMutableBytes { bytes in

@@ -65,7 +65,9 @@ import Testing
     @Test func whatIsColdIsCopiedAndStaysWhereItIs() async throws {
         let bench = try Bench()
         let values = (0..<5).map { makeBytes(300_000, seed: UInt64($0)) }
-        let caches = values.enumerated().map { bench.controller.cache("\($0.offset)", initialValue: $0.element) }
+        let caches = try values.enumerated().map {
+            try bench.controller.cache("\($0.offset)", initialValue: $0.element)
+        }
         #expect(bench.manager.snapshot().cleanFraction == 0)
         bench.rest()
         bench.work()
@@ -84,8 +86,8 @@ import Testing
 
     @Test func whatWasUsedAMomentAgoIsLeftAlone() throws {
         let bench = try Bench()
-        let hot = bench.controller.cache("hot", initialValue: makeBytes(10_000, seed: 1))
-        let cold = bench.controller.cache("cold", initialValue: makeBytes(10_000, seed: 2))
+        let hot = try bench.controller.cache("hot", initialValue: makeBytes(10_000, seed: 1))
+        let cold = try bench.controller.cache("cold", initialValue: makeBytes(10_000, seed: 2))
         bench.rest()
         _ = UseClock.tick()
         try hot.withValue { _ in }
@@ -101,7 +103,7 @@ import Testing
 
     @Test func aChangeMakesItDirtyAgain() throws {
         let bench = try Bench()
-        let cache = bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        let cache = try bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
         bench.rest()
         bench.work()
         #expect(bench.manager.snapshot().cleanFraction == 1)
@@ -112,7 +114,7 @@ import Testing
 
     @Test func aWarningStopsItBetweenTwoChunks() throws {
         let bench = try Bench()
-        let cache = bench.controller.cache("large", initialValue: makeBytes(4 << 20, seed: 1))
+        let cache = try bench.controller.cache("large", initialValue: makeBytes(4 << 20, seed: 1))
         bench.rest()
         // Enough to begin, not enough to get through sixteen chunks.
         bench.patience.set(8)
@@ -124,7 +126,7 @@ import Testing
 
     @Test func aBusyMachineIsLeftAlone() throws {
         let bench = try Bench()
-        let cache = bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        let cache = try bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
         bench.others.set(64)
         bench.rest()
         bench.work()
@@ -139,8 +141,8 @@ import Testing
     /// often; as soon as nobody else wants them, it works on.
     @Test func heldUpItTriesLessAndLessOften() throws {
         let bench = try Bench()
-        let caches = (0..<64).map {
-            bench.controller.cache("\($0)", initialValue: makeBytes(1 << 20, seed: UInt64($0), randomBits: 1))
+        let caches = try (0..<64).map {
+            try bench.controller.cache("\($0)", initialValue: makeBytes(1 << 20, seed: UInt64($0), randomBits: 1))
         }
         let busy = Shared(true)
         let copied = Shared<@Sendable () -> Int>({ 0 })
@@ -181,7 +183,7 @@ import Testing
     /// A value of many slices is given up when somebody comes to need the processors in the middle of it.
     @Test func looksAtTheMachineInTheMiddleOfALargeValue() throws {
         let bench = try Bench()
-        let cache = bench.controller.cache("large", initialValue: makeBytes(16 << 20, seed: 1, randomBits: 1))
+        let cache = try bench.controller.cache("large", initialValue: makeBytes(16 << 20, seed: 1, randomBits: 1))
         let looks = Shared(0)
         let worker = CalmWorker(
             engine: bench.engine,
@@ -214,7 +216,7 @@ import Testing
     /// between two slices.
     @Test func listsInSlices() throws {
         let bench = try Bench()
-        let cache = bench.controller.keyedCache("many", key: Int.self, value: [UInt8].self)
+        let cache = try bench.controller.keyedCache("many", key: Int.self, value: [UInt8].self)
         for key in 0..<20_000 { cache.set([UInt8(truncatingIfNeeded: key)], for: key) }
         let most = Int(KeyedShard<Int, [UInt8]>.sliceLength)
         var slots = Set<UInt>()
@@ -295,8 +297,8 @@ import Testing
 
     @Test func keepsToItsRate() throws {
         let bench = try Bench(rate: .mebibytes(1))
-        let caches = (0..<16).map {
-            bench.controller.cache("\($0)", initialValue: makeBytes(1 << 20, seed: UInt64($0)))
+        let caches = try (0..<16).map {
+            try bench.controller.cache("\($0)", initialValue: makeBytes(1 << 20, seed: UInt64($0)))
         }
         bench.rest()
         let start = bench.clock.now()
@@ -310,7 +312,7 @@ import Testing
 
     @Test func withNothingToDoItLooksNoMore() throws {
         let bench = try Bench()
-        let cache = bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        let cache = try bench.controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
         bench.rest()
         bench.work()
         let before = UseClock.now
@@ -327,7 +329,7 @@ import Testing
     @Test func aFullDiskEndsItAndLosesNothing() async throws {
         let bench = try Bench()
         let value = makeBytes(600_000, seed: 1)
-        let cache = bench.controller.cache("value", initialValue: value)
+        let cache = try bench.controller.cache("value", initialValue: value)
         bench.rest()
         bench.faults.set(.init(.error(28), on: .write))
         bench.work()
@@ -346,7 +348,9 @@ import Testing
     @Test func whatWasWrittenInHasteIsCompressedLater() async throws {
         let bench = try Bench { $0.compressesLater = true }
         let values = (0..<4).map { makeBytes(1 << 20, seed: UInt64($0), randomBits: 2) }
-        let caches = values.enumerated().map { bench.controller.cache("\($0.offset)", initialValue: $0.element) }
+        let caches = try values.enumerated().map {
+            try bench.controller.cache("\($0.offset)", initialValue: $0.element)
+        }
         // As a measured relief would: a fast disk, a slow codec.
         let hasty = ChunkCopier(file: bench.engine.file, choice: .stored, compressesLater: true)
         for cache in caches {
@@ -378,7 +382,7 @@ import Testing
     @Test func whatIsCompressedInMemoryIsMovedToTheDisk() async throws {
         let bench = try Bench { $0.compressedTier = .first(upTo: .mebibytes(8)) }
         let value = makeBytes(1 << 20, seed: 1)
-        let cache = bench.controller.cache("value", initialValue: value)
+        let cache = try bench.controller.cache("value", initialValue: value)
         _ = await bench.manager.simulateMemoryWarning(.critical)
         #expect(cache.residency == .compressed)
         bench.rest()
@@ -392,7 +396,7 @@ import Testing
     @Test func aReaderEndsAMove() async throws {
         let bench = try Bench { $0.compressedTier = .first(upTo: .mebibytes(8)) }
         let value = makeBytes(4 << 20, seed: 1, randomBits: 1)
-        let cache = bench.controller.cache("value", initialValue: value)
+        let cache = try bench.controller.cache("value", initialValue: value)
         _ = await bench.manager.simulateMemoryWarning(.critical)
         try #require(cache.residency == .compressed)
         let (entry, engine) = (cache.entry, bench.engine)
@@ -422,7 +426,7 @@ import Testing
     @Test func aMoveThatFailsChangesNothing() async throws {
         let bench = try Bench { $0.compressedTier = .first(upTo: .mebibytes(8)) }
         let value = makeBytes(1 << 20, seed: 1)
-        let cache = bench.controller.cache("value", initialValue: value)
+        let cache = try bench.controller.cache("value", initialValue: value)
         _ = await bench.manager.simulateMemoryWarning(.critical)
         bench.rest()
         bench.faults.set(.init(.error(5), on: .write, .once(3)))

@@ -26,7 +26,7 @@ import Testing
         let manager = try makeManager(fileSystem: disk, workers: 2) { $0.clock = clock }
         let controllers = try (0..<2).map { try addController("\($0)", to: manager.root) }
         controllers[1].appear()
-        let tracks = (0..<4).map { Track(number: $0, controller: controllers[$0 % 2]) }
+        let tracks = try (0..<4).map { try Track(number: $0, controller: controllers[$0 % 2]) }
         disk.set(Self.rules[ruleNumber])
 
         let threads = BlockingPool(threads: 6)
@@ -87,7 +87,7 @@ import Testing
     @Test func concurrentUpdatesAllCount() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("counter") { [Int](repeating: 0, count: 100) }
+        let cache = try controller.cache("counter") { [Int](repeating: 0, count: 100) }
         let threads = BlockingPool(threads: 4)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
@@ -118,9 +118,9 @@ import Testing
         let inside = Atomic<Int>(0)
         let gate = ConditionLock(false)
         let controller = PressureController("app")
-        let index = controller.cache("index") { [UInt8]([7]) }
-        let pages = (0..<32).map { number in
-            controller.cache("page \(number)") { () throws -> [UInt8] in
+        let index = try controller.cache("index") { [UInt8]([7]) }
+        let pages = try (0..<32).map { number in
+            try controller.cache("page \(number)") { () throws -> [UInt8] in
                 inside.wrappingAdd(1, ordering: .sequentiallyConsistent)
                 gate.wait { $0 ? () : nil }
                 return try index.value()
@@ -149,14 +149,14 @@ private final class Track: Sendable {
     private let begun = Atomic<Int>(0)
     private let published = Atomic<Int>(0)
 
-    init(number: Int, controller: PressureController) {
+    init(number: Int, controller: PressureController) throws {
         self.number = number
         // Odd ones have a loader, which makes the version the writer wants next, and fails now and then.
         if number.isMultiple(of: 2) {
-            cache = controller.cache("mine", initialValue: Self.value(0))
+            cache = try controller.cache("\(number)", initialValue: Self.value(0))
         } else {
             let source = Source()
-            cache = controller.cache("loaded") { try source.load() }
+            cache = try controller.cache("\(number)") { try source.load() }
             self.source.withLock { $0 = source }
         }
     }

@@ -33,7 +33,12 @@ import Testing
             configuration.plannedValues = 16
         }
         let controller = try addController("app", to: manager.root)
-        let cache = controller.keyedCache("values", limit: .mebibytes(3), key: Int.self, value: [UInt8].self)
+        let cache = try controller.keyedCache(
+            "values",
+            key: Int.self,
+            value: [UInt8].self,
+            options: .init(limit: .mebibytes(3))
+        )
         for key in 0..<Self.keys { cache.set(Self.value(key, version: 0), for: key) }
         // The version that may be seen by now, and the one that must be.
         let begun = (0..<Self.keys).map { _ in Shared(0) }

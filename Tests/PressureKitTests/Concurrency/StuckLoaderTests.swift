@@ -14,16 +14,21 @@ import Testing
         let controller = try addController("app", to: manager.root)
         let inside = Shared(0)
         let gate = ConditionLock(false)
-        let stuck = (0..<100).map { number in
-            controller.cache("stuck \(number)") { () throws -> [UInt8] in
+        let stuck = try (0..<100).map { number in
+            try controller.cache("stuck \(number)") { () throws -> [UInt8] in
                 inside.change { $0 += 1 }
                 gate.wait { $0 ? () : nil }
                 return [UInt8(number)]
             }
         }
         let value = makeBytes(300_000, seed: 1)
-        let kept = controller.cache("kept", initialValue: value)
-        let notes = controller.keyedCache("notes", limit: .kibibytes(64), key: String.self, value: [UInt8].self)
+        let kept = try controller.cache("kept", initialValue: value)
+        let notes = try controller.keyedCache(
+            "notes",
+            key: String.self,
+            value: [UInt8].self,
+            options: .init(limit: .kibibytes(64))
+        )
         for number in 0..<8 { notes.set(makeBytes(20_000, seed: UInt64(number)), for: "\(number)") }
         _ = await manager.simulateMemoryWarning(.critical)
         try #require(kept.residency == .spilled)

@@ -48,7 +48,9 @@ import Testing
         let manager = try makeManager()
         for index in 0..<controllers {
             let controller = try addController("controller\u{1} \(index)", to: manager.root)
-            for cache in 0..<caches { _ = controller.cache("cache\u{2} \(cache)") { [UInt8](repeating: 0, count: 8) } }
+            for cache in 0..<caches {
+                _ = try controller.cache("cache\u{2} \(cache)") { [UInt8](repeating: 0, count: 8) }
+            }
         }
         let status = ControlStatus(process: 1, snapshot: manager.snapshot(), isInBackground: false)
         let bytes = ControlAnswer.status(status).bytes

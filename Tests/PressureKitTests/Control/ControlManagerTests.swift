@@ -27,8 +27,8 @@ import Testing
             }
             let controller = try addController("gallery", to: manager.root)
             let text = Array(String(repeating: Self.secret, count: 5000).utf8)
-            cache = controller.cache("thumbnails", initialValue: text)
-            keyed = controller.keyedCache("by name") { (_: String) in text }
+            cache = try controller.cache("thumbnails", initialValue: text)
+            keyed = try controller.keyedCache("by name") { (_: String) in text }
             _ = try keyed.value(for: Self.secret)
             let manager = manager
             running = Task { try await manager.run() }

@@ -35,9 +35,38 @@ import Testing
         #expect(album.path == "gallery/album")
         #expect(album.parent === gallery)
         #expect(gallery.children.map(\.identifier) == ["album"])
-        #expect(album.cache("x") { [UInt8]() }.path == "gallery/album/x")
-        #expect(album.cache("x") { [UInt8]() }.path == "gallery/album/x#2")
-        #expect(album.cache("x") { [UInt8]() }.path == "gallery/album/x#3")
+        #expect(try album.cache("x") { [UInt8]() }.path == "gallery/album/x")
+    }
+
+    /// Two of one name could swap their values when a saved state is restored.
+    @Test func aSecondCacheOfANameIsRefused() throws {
+        let album = try addController("album", to: manager.root)
+        let first = try album.cache("x", initialValue: [1] as [UInt8])
+        let attempts: [() throws -> Void] = [
+            { _ = try album.cache("x", initialValue: [2] as [UInt8]) },
+            { _ = try album.cache("x") { [UInt8]() } },
+            { _ = try album.cache("x", of: String.self) },
+            { _ = try album.keyedCache("x") { (_: Int) in [UInt8]() } },
+            { _ = try album.keyedCache("x", key: Int.self, value: String.self) },
+        ]
+        for attempt in attempts {
+            let error = #expect(throws: PressureError.self) { try attempt() }
+            #expect(error?.code == .duplicateIdentifier && error?.path == "album")
+        }
+        #expect(manager.snapshot().controllers.flatMap(\.caches).map(\.path) == ["album/x"], "nothing was registered")
+        #expect(try first.value() == [1])
+        album.removeCache(first)
+        #expect(try album.cache("x") { [3] as [UInt8] }.value() == [3], "the name is free again")
+        #expect(try manager.root.cache("x") { [4] as [UInt8] }.value() == [4], "and never was taken elsewhere")
+    }
+
+    @Test func aCacheOfOneValueHasNoLimit() throws {
+        for options in [CacheOptions(limit: .kibibytes(1)), CacheOptions(countLimit: 1)] {
+            let error = #expect(throws: PressureError.self) { _ = try manager.root.cache("x", options: options) { "" } }
+            #expect(error?.code == .invalidConfiguration)
+            #expect(throws: PressureError.self) { _ = try manager.root.cache("x", of: String.self, options: options) }
+        }
+        #expect(manager.snapshot().controllers.flatMap(\.caches).isEmpty)
     }
 
     @Test func aSecondParentIsRefused() throws {
@@ -106,9 +135,9 @@ import Testing
     @Test func removingTakesCachesOutOfReach() async throws {
         let controller = try addController("app", to: manager.root)
         let child = try addController("child", to: controller)
-        let spilled = child.cache("spilled", initialValue: makeBytes(10_000, seed: 1))
+        let spilled = try child.cache("spilled", initialValue: makeBytes(10_000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
-        let pinned = child.cache("pinned", initialValue: makeBytes(10_000, seed: 2))
+        let pinned = try child.cache("pinned", initialValue: makeBytes(10_000, seed: 2))
         let lease = try await pinned.lease()
         controller.removeFromParent()
         let report = await manager.simulateMemoryWarning(.critical)
@@ -123,7 +152,7 @@ import Testing
 
     @Test func aRemovedCacheIsLeftAlone() async throws {
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("value", initialValue: makeBytes(100, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(100, seed: 1))
         PressureController("other").removeCache(cache)
         controller.removeCache(cache)
         #expect(await manager.simulateMemoryWarning(.critical).claimed == .zero)
@@ -137,8 +166,8 @@ import Testing
             let controller = try addController("app", to: manager.root)
             controller.appear()
             let child = try addController("child", to: controller)
-            _ = child.cache("one", initialValue: makeBytes(300_000, seed: 1))
-            let removed = controller.cache("two", initialValue: makeBytes(10_000, seed: 2))
+            _ = try child.cache("one", initialValue: makeBytes(300_000, seed: 1))
+            let removed = try controller.cache("two", initialValue: makeBytes(10_000, seed: 2))
             _ = inBackground ? await manager.enterBackground() : await manager.simulateMemoryWarning(.critical)
             #expect(manager.snapshot().copied == .bytes(310_000))
             controller.removeCache(removed)
@@ -155,12 +184,12 @@ import Testing
         let controller = try addController("app", to: manager.root)
         for number in 0..<2000 {
             let child = try addController("child", to: controller)
-            _ = child.cache("\(number)", initialValue: [UInt8]([1, 2, 3]))
+            _ = try child.cache("\(number)", initialValue: [UInt8]([1, 2, 3]))
             child.removeFromParent()
             try controller.addChild(child)
             child.removeFromParent()
         }
-        let cache = controller.cache("last", initialValue: [UInt8]([1, 2, 3]))
+        let cache = try controller.cache("last", initialValue: [UInt8]([1, 2, 3]))
         #expect(manager.context.engine.reservedValues < 10)
         #expect(await manager.simulateMemoryWarning(.critical).evicted.map(\.path) == ["app/last"])
         withExtendedLifetime(cache) {}

@@ -96,9 +96,9 @@ import Testing
         let manager = try makeManager(fileSystem: disk) { $0.sources = [.simulated(source)] }
         let app = try addController("app", to: manager.root)
         let side = try addController("side", to: manager.root)
-        let mine = app.cache("mine", initialValue: makeBytes(10_000, seed: 1))
-        let loaded = app.cache("loaded") { makeBytes(5000, seed: 2) }
-        let keyed = app.keyedCache("keyed") { (key: Int) in makeBytes(500, seed: UInt64(key)) }
+        let mine = try app.cache("mine", initialValue: makeBytes(10_000, seed: 1))
+        let loaded = try app.cache("loaded") { makeBytes(5000, seed: 2) }
+        let keyed = try app.keyedCache("keyed") { (key: Int) in makeBytes(500, seed: UInt64(key)) }
         let delegate = Everything(hook)
         delegate.action.withLock {
             $0 = { @Sendable in
@@ -111,7 +111,7 @@ import Testing
                 keyed.invalidate(for: 8)
                 let child = PressureController("child-\(UInt64.random(in: 0 ... .max))")
                 try? app.addChild(child)
-                _ = child.cache("extra", initialValue: [UInt8]([1, 2, 3]))
+                _ = try? child.cache("extra", initialValue: [UInt8]([1, 2, 3]))
                 try? child.move(to: side)
                 child.appear()
                 child.budget = .bytes(1)

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func warningsGoFromTheManagerDownAndEvictionsFromTheBottomUp() async throws {
-        for controller in [a, b, c] { _ = controller.cache("x", initialValue: makeBytes(1000, seed: 1)) }
+        for controller in [a, b, c] { _ = try controller.cache("x", initialValue: makeBytes(1000, seed: 1)) }
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(
             lines.all == [
@@ -35,17 +35,17 @@ import Testing
     }
 
     @Test func aReliefWithoutAWarningWarnsNobody() async throws {
-        _ = c.cache("x", initialValue: makeBytes(1000, seed: 1))
+        _ = try c.cache("x", initialValue: makeBytes(1000, seed: 1))
         _ = await manager.relieve(.bytes(1))
         #expect(lines.all == ["c.willEvict x", "c.didEvict x"])
     }
 
     /// Only what goes: not what is pinned, empty, away already or cannot be written.
     @Test func evictionHooksAreForWhatReallyGoes() async throws {
-        let pinned = a.cache("pinned", initialValue: makeBytes(1000, seed: 1))
-        _ = b.cache("unloaded") { makeBytes(1000, seed: 2) }
-        _ = c.cache("stays", initialValue: Coded(Double.nan, footprint: .bytes(10)))
-        _ = c.cache("goes", initialValue: makeBytes(1000, seed: 3))
+        let pinned = try a.cache("pinned", initialValue: makeBytes(1000, seed: 1))
+        _ = try b.cache("unloaded") { makeBytes(1000, seed: 2) }
+        _ = try c.cache("stays", initialValue: Coded(Double.nan, footprint: .bytes(10)))
+        _ = try c.cache("goes", initialValue: makeBytes(1000, seed: 3))
         let lease = try await pinned.lease()
         for _ in 0..<2 { _ = await manager.relieve(.mebibytes(1)) }
         #expect(lines.all == ["c.willEvict goes", "c.didEvict goes"])
@@ -53,8 +53,8 @@ import Testing
     }
 
     @Test func loadsAndRestoresAreToldOnce() async throws {
-        let loaded = a.cache("loaded") { makeBytes(1000, seed: 1) }
-        let mine = b.cache("mine", initialValue: makeBytes(1000, seed: 2))
+        let loaded = try a.cache("loaded") { makeBytes(1000, seed: 1) }
+        let mine = try b.cache("mine", initialValue: makeBytes(1000, seed: 2))
         for _ in 0..<2 { _ = (try await loaded.value(), try await mine.value()) }
         #expect(lines.all == ["a.didLoad loaded"])
         _ = await manager.relieve(.bytes(2000))
@@ -67,8 +67,8 @@ import Testing
     @Test func theVisibleGoLast() async throws {
         let left = try addController("left", to: manager.root)
         let right = try addController("right", to: manager.root)
-        let visible = left.cache("visible", initialValue: makeBytes(1000, seed: 1))
-        let hidden = right.cache("hidden", initialValue: makeBytes(1000, seed: 2))
+        let visible = try left.cache("visible", initialValue: makeBytes(1000, seed: 1))
+        let hidden = try right.cache("hidden", initialValue: makeBytes(1000, seed: 2))
         left.appear()
         // The hidden one was used last.
         _ = try await hidden.value()

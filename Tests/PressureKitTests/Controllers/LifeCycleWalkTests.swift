@@ -273,8 +273,8 @@ import Testing
         // What appears is restored ahead, at some moment: here every moment counts.
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.restoresAhead = false }
         let controllers = [manager.root] + (1..<8).map { PressureController("\($0)") }
-        let caches = controllers.enumerated().map { number, controller in
-            controller.cache("x", initialValue: makeBytes(2000, seed: UInt64(number)))
+        let caches = try controllers.enumerated().map { number, controller in
+            try controller.cache("x", initialValue: makeBytes(2000, seed: UInt64(number)))
         }
         for step in 0..<300 {
             let (a, b) = (Int.random(in: 1..<8, using: &random), Int.random(in: 0..<8, using: &random))

@@ -41,7 +41,7 @@ import Testing
     // MARK: The diagram
 
     @Test func oneWarningInOrder() async throws {
-        _ = app.cache("x", initialValue: makeBytes(1000, seed: 1))
+        _ = try app.cache("x", initialValue: makeBytes(1000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(
             delegate.lines.take() == ["warning", "should x", "will", "during", "willEvict x", "didEvict x", "did 1"]
@@ -55,8 +55,8 @@ import Testing
 
     @Test func aVetoIsSkippedNamedAndTakenBack() async throws {
         delegate.vetoes.withLock { $0 = ["held"] }
-        let held = app.cache("held", initialValue: makeBytes(1000, seed: 1))
-        let free = app.cache("free", initialValue: makeBytes(1000, seed: 2))
+        let held = try app.cache("held", initialValue: makeBytes(1000, seed: 1))
+        let free = try app.cache("free", initialValue: makeBytes(1000, seed: 2))
         for _ in 0..<2 {
             let report = await manager.simulateMemoryWarning(.critical)
             #expect(report.skipped.map(\.path) == ["app/held"])
@@ -76,7 +76,11 @@ import Testing
 
     @Test func onlyWhatMayBeKeptCanBeVetoed() async throws {
         delegate.vetoes.withLock { $0 = ["x"] }
-        let cache = try app.cache("x", supportedDispositions: [.spill, .drop], initialValue: makeBytes(1000, seed: 1))
+        let cache = try app.cache(
+            "x",
+            options: .init(supportedDispositions: [.spill, .drop]),
+            initialValue: makeBytes(1000, seed: 1)
+        )
         #expect(await manager.simulateMemoryWarning(.critical).evicted.count == 1)
         #expect(cache.residency == .spilled)
     }
@@ -91,7 +95,7 @@ import Testing
     @Test(arguments: ways)
     func aValueLeavesAsItsSetAllows(_ set: Disposition, _ way: EvictionReport.Disposition) async throws {
         // Cheap to load again, so that it would be dropped if that is open.
-        let cache = try app.cache("x", supportedDispositions: set) { makeBytes(100_000, seed: 1) }
+        let cache = try app.cache("x", options: .init(supportedDispositions: set)) { makeBytes(100_000, seed: 1) }
         try cache.loadIfNeeded()
         cache.entry.statistics.noteLoad(.zero)
         for _ in 0..<20 { cache.entry.statistics.noteLoad(.zero) }
@@ -101,9 +105,9 @@ import Testing
 
     @Test func whatIsPreferredIsDoneIfItIsOpen() async throws {
         delegate.preferences.withLock { $0 = ["a": .spill, "b": .drop, "c": .drop] }
-        let a = app.cache("a") { makeBytes(1000, seed: 1) }
-        let b = app.cache("b") { makeBytes(1000, seed: 2) }
-        let c = app.cache("c", initialValue: makeBytes(1000, seed: 3))
+        let a = try app.cache("a") { makeBytes(1000, seed: 1) }
+        let b = try app.cache("b") { makeBytes(1000, seed: 2) }
+        let c = try app.cache("c", initialValue: makeBytes(1000, seed: 3))
         try a.loadIfNeeded()
         try b.loadIfNeeded()
         let report = await manager.simulateMemoryWarning(.critical)
@@ -116,7 +120,11 @@ import Testing
     }
 
     @Test func whatMayOnlyBeKeptNeverLeaves() async throws {
-        let cache = try app.cache("x", supportedDispositions: .keep, initialValue: makeBytes(1000, seed: 1))
+        let cache = try app.cache(
+            "x",
+            options: .init(supportedDispositions: .keep),
+            initialValue: makeBytes(1000, seed: 1)
+        )
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.skipped.map(\.reason) == [.unsupported])
         #expect(cache.isLoaded)
@@ -127,7 +135,7 @@ import Testing
         let controller = PressureController("narrow", supportedDispositions: [.spill, .drop])
         try manager.root.addChild(controller)
         let error = #expect(throws: PressureError.self) {
-            try controller.cache("x", supportedDispositions: [.keep, .drop]) { [UInt8]() }
+            try controller.cache("x", options: .init(supportedDispositions: [.keep, .drop])) { [UInt8]() }
         }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == "narrow/x")
@@ -135,10 +143,14 @@ import Testing
             #expect(error?.message.contains(set) == true, "\(error?.message ?? "")")
         }
         // It was not registered.
-        #expect(try controller.cache("x", supportedDispositions: .spill) { [UInt8]() }.name == "x")
+        #expect(try controller.cache("x", options: .init(supportedDispositions: .spill)) { [UInt8]() }.name == "x")
         // No loader, nothing to drop.
         #expect(throws: PressureError.self) {
-            try PressureController("c").cache("y", supportedDispositions: .drop, initialValue: [UInt8]([1]))
+            try PressureController("c").cache(
+                "y",
+                options: .init(supportedDispositions: .drop),
+                initialValue: [UInt8]([1])
+            )
         }
     }
 
@@ -207,8 +219,12 @@ import Testing
         quick.delegate = voter
         if hook.hasPrefix("manager") { manager.delegate = sleeper }
         // Whatever it answers, so that it has something to be told of.
-        let mine = try slow.cache("mine", supportedDispositions: .spill, initialValue: makeBytes(1000, seed: 1))
-        _ = quick.cache("other", initialValue: makeBytes(1000, seed: 2))
+        let mine = try slow.cache(
+            "mine",
+            options: .init(supportedDispositions: .spill),
+            initialValue: makeBytes(1000, seed: 1)
+        )
+        _ = try quick.cache("other", initialValue: makeBytes(1000, seed: 2))
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.unheard.map(\.hook) == [hook])
         #expect(report.unheard.map(\.path) == [hook.hasPrefix("manager") ? "" : "slow"])
@@ -218,7 +234,7 @@ import Testing
         while !voter.lines.all.contains("warning") { await Task.yield() }
         #expect(voter.lines.all.filter { $0 == "warning" }.count == 1)
         #expect(sleeper.calls == 1)
-        _ = quick.cache("third", initialValue: makeBytes(1000, seed: 3))
+        _ = try quick.cache("third", initialValue: makeBytes(1000, seed: 3))
         let second = await manager.simulateMemoryWarning(.critical)
         #expect(second.unheard.isEmpty)
         #expect(second.evicted.contains { $0.path == "quick/third" })

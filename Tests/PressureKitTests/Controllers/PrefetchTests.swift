@@ -18,8 +18,8 @@ import Testing
         let page = try addController("page", to: manager.root)
         let inner = try addController("inner", to: page)
         let other = try addController("other", to: manager.root)
-        let caches = [page, inner, other].map { $0.cache("value", initialValue: makeBytes(10_000, seed: 1)) }
-        let loaded = page.cache("loaded") { makeBytes(10, seed: 2) }
+        let caches = try [page, inner, other].map { try $0.cache("value", initialValue: makeBytes(10_000, seed: 1)) }
+        let loaded = try page.cache("loaded") { makeBytes(10, seed: 2) }
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(caches.map(\.residency) == [.spilled, .spilled, .spilled])
         let events = manager.events
@@ -33,7 +33,7 @@ import Testing
     @Test func itIsAnOption() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.restoresAhead = false }
         let page = try addController("page", to: manager.root)
-        let cache = page.cache("value", initialValue: makeBytes(10_000, seed: 1))
+        let cache = try page.cache("value", initialValue: makeBytes(10_000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
         page.appear()
         _ = await manager.enterForeground()

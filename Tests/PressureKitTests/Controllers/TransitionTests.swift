@@ -27,7 +27,7 @@ import Testing
     // MARK: transition(from:to:)
 
     @Test func theIncomingIsRestoredBeforeTheOutgoingIsHidden() async throws {
-        let tiles = list.cache("tiles", initialValue: makeBytes(1000, seed: 1))
+        let tiles = try list.cache("tiles", initialValue: makeBytes(1000, seed: 1))
         _ = await manager.relieve(.bytes(1000))
         map.appear()
         lines.clear()
@@ -67,7 +67,7 @@ import Testing
 
     @Test func aSubtreeMovesInOneStep() async throws {
         let tiles = try addController("tiles", to: map)
-        let cache = tiles.cache("x", initialValue: makeBytes(1000, seed: 1))
+        let cache = try tiles.cache("x", initialValue: makeBytes(1000, seed: 1))
         let lease = try await cache.lease()
         lines.clear()
         try map.move(to: list)
@@ -86,7 +86,7 @@ import Testing
 
     /// Values in use stay so when their subtree leaves, and leave with nobody's help when they are not.
     @Test func removalWithLivePins() async throws {
-        let cache = map.cache("x", initialValue: makeBytes(1000, seed: 1))
+        let cache = try map.cache("x", initialValue: makeBytes(1000, seed: 1))
         let lease = try await cache.lease()
         map.removeFromParent()
         #expect(lease.value == makeBytes(1000, seed: 1))
@@ -113,9 +113,9 @@ import Testing
     // MARK: Budgets
 
     @Test func aBudgetRelievesWithinItsSubtreeOnly() async throws {
-        let outside = list.cache("outside", initialValue: makeBytes(5000, seed: 1))
+        let outside = try list.cache("outside", initialValue: makeBytes(5000, seed: 1))
         map.budget = .bytes(5000)
-        let caches = (0..<10).map { map.cache("\($0)", initialValue: makeBytes(1000, seed: UInt64($0))) }
+        let caches = try (0..<10).map { try map.cache("\($0)", initialValue: makeBytes(1000, seed: UInt64($0))) }
         #expect(map.residentByteCount <= .bytes(5000))
         #expect(caches.filter(\.isLoaded).count == 4, "a sixteenth is free again")
         #expect(caches.suffix(4).map(\.isLoaded) == [true, true, true, true], "the least recently used ones went")
@@ -134,8 +134,8 @@ import Testing
 
     @Test func aBudgetCountsWhatIsBelowAndKeyedValuesAndSparesWhatIsInUse() async throws {
         parent.budget = .bytes(4000)
-        let keyed = map.keyedCache("keyed") { (key: Int) in makeBytes(1000, seed: UInt64(key)) }
-        let held = list.cache("held", initialValue: makeBytes(3500, seed: 1))
+        let keyed = try map.keyedCache("keyed") { (key: Int) in makeBytes(1000, seed: UInt64(key)) }
+        let held = try list.cache("held", initialValue: makeBytes(3500, seed: 1))
         let lease = try await held.lease()
         for key in 0..<8 { #expect(try await keyed.value(for: key) == makeBytes(1000, seed: UInt64(key))) }
         #expect(held.isLoaded)
@@ -162,7 +162,7 @@ import Testing
         }
         var handlers = [Handler("map", lines), Handler("parent", lines), Handler("manager", lines)]
         (map.delegate, parent.delegate, manager.delegate) = (handlers[0], handlers[1], handlers[2])
-        let broken = map.cache("broken") { () throws -> [UInt8] in throw Broken() }
+        let broken = try map.cache("broken") { () throws -> [UInt8] in throw Broken() }
         broken.onFailure { [lines] failure in
             lines.add("cache \(failure.kind)")
             return false
@@ -177,19 +177,19 @@ import Testing
         _ = try? broken.loadIfNeeded()
         #expect(lines.take() == [])
 
-        let mine = map.cache("mine", initialValue: makeBytes(1000, seed: 1))
+        let mine = try map.cache("mine", initialValue: makeBytes(1000, seed: 1))
         disk.set(.init(.error(EIO), on: .write))
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(lines.take().filter { $0.contains("spill") } == ["map spill mine", "parent spill mine"])
         #expect(mine.isLoaded)
         disk.set(nil)
         try mine.update { $0[0] = 1 }
-        let other = list.cache("other", initialValue: makeBytes(1000, seed: 2))
+        let other = try list.cache("other", initialValue: makeBytes(1000, seed: 2))
         withExtendedLifetime(other) {}
     }
 
     @Test func aRestoreThatFailsClimbsToo() async throws {
-        let mine = map.cache("mine", initialValue: makeBytes(1000, seed: 1))
+        let mine = try map.cache("mine", initialValue: makeBytes(1000, seed: 1))
         _ = await manager.relieve(.bytes(1000))
         let seen = Lock<[String]>([])
         mine.onFailure { failure in

@@ -88,7 +88,7 @@ import Testing
     @Test func everythingGoesInAsManyRoundsAsItTakes() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.plannedValues = 100 }
         let controller = try addController("app", to: manager.root)
-        let cache = controller.keyedCache("values", key: Int.self, value: [UInt8].self)
+        let cache = try controller.keyedCache("values", key: Int.self, value: [UInt8].self)
         for key in 0..<3000 { cache.set([UInt8(truncatingIfNeeded: key)], for: key) }
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.evictedCount == 3000)

@@ -57,8 +57,8 @@ import Testing
                 configuration.evictionOrder = order
             }
             let controller = try addController("app", to: manager.root)
-            caches = (0..<values).map { seed in
-                controller.cache("\(seed)", initialValue: TimedBytes(clock: number, seed: seed))
+            caches = try (0..<values).map { seed in
+                try controller.cache("\(seed)", initialValue: TimedBytes(clock: number, seed: seed))
             }
         }
 

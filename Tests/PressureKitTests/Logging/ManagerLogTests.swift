@@ -118,7 +118,7 @@ import Testing
         var named = logger
         named[metadataKey: "request"] = "7"
         let manager = try withLogger(named) { _ in try makeManager(fileSystem: InMemoryFileSystem()) }
-        _ = manager.root.cache("value", initialValue: makeBytes(1000, seed: 1))
+        _ = try manager.root.cache("value", initialValue: makeBytes(1000, seed: 1))
         let report = await manager.simulateMemoryWarning(.critical)
         let entry = try #require(handler.entries.last)
         #expect(entry.message == "relief finished")
@@ -140,7 +140,7 @@ import Testing
             }
         }
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("value", initialValue: makeBytes(1000, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(1000, seed: 1))
         let watch = Watch { #expect(handler.entries.isEmpty) }
         controller.delegate = watch
         _ = manager.drive()
@@ -170,7 +170,9 @@ import Testing
         let manager = try withLogger(logger) { _ in
             try makeManager { $0.allocationProbe = { Int(pk_thread_allocations()) } }
         }
-        let caches = (0..<8).map { manager.root.cache("\($0)", initialValue: PageBuffer(makeBytes(9000, seed: 1))) }
+        let caches = try (0..<8).map {
+            try manager.root.cache("\($0)", initialValue: PageBuffer(makeBytes(9000, seed: 1)))
+        }
         // The first relief of a process may find things of Swift's own to make.
         _ = await manager.simulateMemoryWarning(.critical)
         for cache in caches { try await cache.lease().value.withBytes { _ in } }
@@ -186,9 +188,9 @@ import Testing
         let (logger, handler) = Self.keptLogger()
         let disk = FaultyFileSystem(InMemoryFileSystem())
         let manager = try withLogger(logger) { _ in try makeManager(fileSystem: disk) }
-        let users = manager.root.keyedCache("users") { (_: String) in Array(secret.utf8) }
+        let users = try manager.root.keyedCache("users") { (_: String) in Array(secret.utf8) }
         _ = try await users.value(for: secret)
-        let kept = manager.root.cache("kept", initialValue: Array(String(repeating: secret, count: 99).utf8))
+        let kept = try manager.root.cache("kept", initialValue: Array(String(repeating: secret, count: 99).utf8))
         _ = await manager.simulateMemoryWarning(.critical)
         disk.set(.init(.error(5), on: .read))
         _ = try? await kept.value()

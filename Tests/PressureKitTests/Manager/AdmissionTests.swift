@@ -374,7 +374,7 @@ import Testing
         var configuration = PressureConfiguration()
         configuration.sources = [.simulated(simulated)]
         let manager = try PressureManager(configuration: configuration)
-        let cache = manager.root.cache("held") { [UInt8](repeating: 7, count: 8 << 20) }
+        let cache = try manager.root.cache("held") { [UInt8](repeating: 7, count: 8 << 20) }
         try cache.withValue { _ in }
         let task = Task { try await manager.run() }
         while manager.snapshot().available == nil { await Task.yield() }
@@ -433,7 +433,7 @@ import Testing
         let manager = try PressureManager(configuration: configuration)
         manager.delegate = hooks
         manager.root.delegate = hooks
-        let cache = manager.root.cache("held") { [UInt8](repeating: 7, count: 1 << 20) }
+        let cache = try manager.root.cache("held") { [UInt8](repeating: 7, count: 1 << 20) }
         try cache.withValue { _ in }
         _ = await manager.simulateMemoryWarning(.critical)
         await manager.shutdown()

@@ -18,9 +18,9 @@ import Testing
     }
 
     @Test func whatWasVisibleAndInMemoryComesBack() async throws {
-        let seen = front.cache("seen", initialValue: makeBytes(1000, seed: 1))
-        let unseen = back.cache("unseen", initialValue: makeBytes(1000, seed: 2))
-        let away = front.cache("away") { makeBytes(1000, seed: 3) }
+        let seen = try front.cache("seen", initialValue: makeBytes(1000, seed: 1))
+        let unseen = try back.cache("unseen", initialValue: makeBytes(1000, seed: 2))
+        let away = try front.cache("away") { makeBytes(1000, seed: 3) }
         let lines = HookLog.Lines()
         let log = HookLog("manager", lines)
         manager.delegate = log
@@ -39,8 +39,8 @@ import Testing
 
     /// The second call finds little in memory; what the first remembered still counts.
     @Test func goingToTheBackgroundTwiceForgetsNothing() async throws {
-        let first = front.cache("first", initialValue: makeBytes(1000, seed: 1))
-        let second = front.cache("second", initialValue: makeBytes(1000, seed: 2))
+        let first = try front.cache("first", initialValue: makeBytes(1000, seed: 1))
+        let second = try front.cache("second", initialValue: makeBytes(1000, seed: 2))
         _ = await manager.enterBackground()
         _ = try await second.value()
         _ = await manager.enterBackground()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func whatCannotBeRestoredIsReportedAndTriedAgain() async throws {
-        let cache = front.cache("mine", initialValue: makeBytes(1000, seed: 1))
+        let cache = try front.cache("mine", initialValue: makeBytes(1000, seed: 1))
         _ = await manager.enterBackground()
         disk.set(.init(.error(EIO), on: .read))
         let report = await manager.enterForeground()
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func theMostRecentlyUsedComesFirst() async throws {
-        let caches = (0..<9).map { front.cache("\($0)", initialValue: Gated(number: $0)) }
+        let caches = try (0..<9).map { try front.cache("\($0)", initialValue: Gated(number: $0)) }
         for number in [4, 0, 8, 1, 2, 7, 3, 6, 5] { try caches[number].update { _ in } }
         _ = await manager.enterBackground()
         async let report = manager.enterForeground()

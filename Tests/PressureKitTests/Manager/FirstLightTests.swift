@@ -7,7 +7,7 @@ import Testing
         let manager = try makeManager()
         let controller = try addController("gallery", to: manager.root)
         let bytes = makeBytes(1 << 20, seed: 1)
-        let cache = controller.cache("original", initialValue: bytes)
+        let cache = try controller.cache("original", initialValue: bytes)
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.claimed == .mebibytes(1))
         #expect(cache.residency == .spilled)

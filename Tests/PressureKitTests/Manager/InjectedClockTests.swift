@@ -47,7 +47,7 @@ import Testing
         let manager = try manager()
         let controller = try addController("app", to: manager.root)
         let clock = clock
-        let cache = controller.cache("loaded") { () -> [UInt8] in
+        let cache = try controller.cache("loaded") { () -> [UInt8] in
             clock.advance(by: .seconds(7))
             return makeBytes(300_000, seed: 1)
         }
@@ -68,7 +68,9 @@ import Testing
         let manager = try manager()
         let controller = try addController("app", to: manager.root)
         let size = 600_000 / count
-        for index in 0..<count { _ = controller.cache("\(index)", initialValue: makeBytes(size, seed: UInt64(index))) }
+        for index in 0..<count {
+            _ = try controller.cache("\(index)", initialValue: makeBytes(size, seed: UInt64(index)))
+        }
         clock.forget()
         let start = clock.now()
         let report = await manager.simulateMemoryWarning(.critical)
@@ -81,7 +83,7 @@ import Testing
     @Test func whatWouldGoOnBesideTheCallerWaitsUntilItIsDriven() async throws {
         let manager = try manager()
         let controller = try addController("page", to: manager.root)
-        let caches = (0..<5).map { controller.cache("\($0)", initialValue: makeBytes(9_000, seed: UInt64($0))) }
+        let caches = try (0..<5).map { try controller.cache("\($0)", initialValue: makeBytes(9_000, seed: UInt64($0))) }
         _ = await manager.simulateMemoryWarning(.critical)
         controller.appear()
         #expect(caches.allSatisfy { $0.residency == .spilled })
@@ -102,7 +104,7 @@ import Testing
             )
         }
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("value", initialValue: makeBytes(9_000, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(9_000, seed: 1))
         #expect(manager.drive() > .zero)
         #expect(cache.residency == .resident)
         signal.set(.critical)
@@ -125,7 +127,7 @@ import Testing
             }
         }
         let controller = try addController("app", to: manager.root)
-        _ = controller.cache("value", initialValue: makeBytes(900, seed: 1))
+        _ = try controller.cache("value", initialValue: makeBytes(900, seed: 1))
         #expect(await manager.simulateMemoryWarning(.critical).returned == ByteCount(bytes: 1_000))
     }
 
@@ -141,7 +143,9 @@ import Testing
         let delegate = Sleeper()
         controller.delegate = delegate
         let clock = clock
-        for index in 0..<200 { _ = controller.cache("\(index)", initialValue: makeBytes(20_000, seed: UInt64(index))) }
+        for index in 0..<200 {
+            _ = try controller.cache("\(index)", initialValue: makeBytes(20_000, seed: UInt64(index)))
+        }
         let ticker = Shared(true)
         try WorkerThread.spawn("ticker") { while ticker.value { clock.advance(by: .seconds(1)) } }
         let report = await manager.simulateMemoryWarning(.critical)

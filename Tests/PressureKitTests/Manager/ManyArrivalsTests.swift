@@ -14,7 +14,7 @@ import Testing
         let simulated = SimulatedSource()
         simulated.set(available: .bytes(limit), of: .bytes(limit))
         let manager = try PressureManager(configuration: .testing(clock: clock, sources: [.simulated(simulated)]))
-        let cache = manager.root.keyedCache("tiles") { (key: Int) in
+        let cache = try manager.root.keyedCache("tiles") { (key: Int) in
             [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: valueBytes)
         }
         let keys = 3 * limit / valueBytes
@@ -78,7 +78,7 @@ import Testing
     @Test func theSecondFreesNoMoreThanIsStillMissing() async throws {
         let looks = Lock(0)
         let manager = try PressureManager(configuration: .testing())
-        let cache = manager.root.keyedCache("tiles") { (key: Int) in [UInt8](repeating: 1, count: 1 << 20) }
+        let cache = try manager.root.keyedCache("tiles") { (key: Int) in [UInt8](repeating: 1, count: 1 << 20) }
         for key in 0..<40 { try cache.loadIfNeeded(for: key) }
         // Others free as well: at the third look there is enough.
         manager.context.isOver = { _ in

@@ -21,7 +21,7 @@ import ServiceLifecycle
         let source = SimulatedSource()
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.sources = [.simulated(source)] }
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("value", initialValue: makeBytes(1000, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(1000, seed: 1))
         let (events, running) = (manager.events, Task { try await manager.run() })
         source.set(.critical)
         let warning = await waitForWarning(events)
@@ -72,7 +72,7 @@ import ServiceLifecycle
             ]
         }
         let controller = try addController("app", to: manager.root)
-        let caches = (0..<8).map { controller.cache("\($0)", initialValue: makeBytes(1000, seed: UInt64($0))) }
+        let caches = try (0..<8).map { try controller.cache("\($0)", initialValue: makeBytes(1000, seed: UInt64($0))) }
         let events = manager.events
         let running = Task { try await manager.run() }
         for tick in 0..<marbles.count {
@@ -127,9 +127,9 @@ import ServiceLifecycle
     @Test func afterShutdownNothingIsRelievedAndEverythingCanBeUsed() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let spilled = controller.cache("spilled", initialValue: makeBytes(1000, seed: 1))
+        let spilled = try controller.cache("spilled", initialValue: makeBytes(1000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
-        let kept = controller.cache("kept", initialValue: makeBytes(1000, seed: 2))
+        let kept = try controller.cache("kept", initialValue: makeBytes(1000, seed: 2))
         await manager.shutdown()
         await manager.shutdown()
         for report in [
@@ -143,7 +143,7 @@ import ServiceLifecycle
         #expect(kept.isLoaded)
         #expect(try await spilled.value() == makeBytes(1000, seed: 1))
         try spilled.update { $0[0] = 0 }
-        #expect(controller.cache("new", initialValue: [UInt8]([1])).isLoaded)
+        #expect(try controller.cache("new", initialValue: [UInt8]([1])).isLoaded)
         #expect(manager.snapshot().controllers.count == 2)
         let error = await #expect(throws: PressureError.self) { try await manager.run() }
         #expect(error?.code == .shutDown)
@@ -153,7 +153,7 @@ import ServiceLifecycle
         let disk = InMemoryFileSystem()
         var manager: PressureManager? = try makeManager(fileSystem: disk)
         let controller = try addController("app", to: manager!.root)
-        var cache: LazyCache<[UInt8]>? = controller.cache("value", initialValue: makeBytes(1000, seed: 1))
+        var cache: LazyCache<[UInt8]>? = try controller.cache("value", initialValue: makeBytes(1000, seed: 1))
         _ = await manager!.simulateMemoryWarning(.critical)
         #expect(cache?.residency == .spilled)
         weak let gone = manager
@@ -176,7 +176,7 @@ import ServiceLifecycle
         logger.logLevel = .debug
         let manager = try PressureManager(configuration: configuration, logger: logger)
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("value", initialValue: makeBytes(2048, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(2048, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
         let metadata = lines.all.first ?? [:]
         #expect(metadata["pressurekit.claimed_bytes"] == "2048")
@@ -237,7 +237,7 @@ import ServiceLifecycle
     func theEdgesAreAllowed(_ right: Wrong) async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { right.change(&$0) }
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("value", initialValue: makeBytes(1000, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(1000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(try await cache.value() == makeBytes(1000, seed: 1))
     }

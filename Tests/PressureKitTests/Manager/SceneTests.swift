@@ -105,7 +105,7 @@ import Testing
     /// New pressure ends restoring ahead: what was not begun is left, and comes back when it is read.
     @Test func newPressureEndsRestoringAhead() async throws {
         front.appear()
-        let caches = (0..<8).map { front.cache("\($0)", initialValue: makeBytes(1000, seed: UInt64($0))) }
+        let caches = try (0..<8).map { try front.cache("\($0)", initialValue: makeBytes(1000, seed: UInt64($0))) }
         _ = await manager.enterBackground()
         let scene = manager.context.scene
         // Whichever of the first is the first: no other one is begun after it.
@@ -133,7 +133,7 @@ import Testing
     // MARK: Alternates
 
     @Test func theLighterValueWhileMemoryIsShortAndTheFullOneAfter() async throws {
-        let picture = front.cache("picture", alternateFrom: .warning) {
+        let picture = try front.cache("picture", alternateFrom: .warning) {
             makeBytes(100, seed: 1)
         } loader: {
             makeBytes(10_000, seed: 2)
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func aLighterValueThatWasChangedStays() async throws {
-        let picture = front.cache("picture", alternateFrom: .warning) {
+        let picture = try front.cache("picture", alternateFrom: .warning) {
             [UInt8]([1])
         } loader: {
             [UInt8]([1, 2, 3])
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func aSpilledLighterValueIsDiscarded() async throws {
-        let picture = front.cache("picture", alternateFrom: .warning) {
+        let picture = try front.cache("picture", alternateFrom: .warning) {
             [UInt8]([1])
         } loader: {
             [UInt8]([1, 2])
@@ -195,7 +195,7 @@ import Testing
         let path = "/var/tmp/pressurekit-pause-\(UInt64.random(in: 0 ... .max))"
         defer { _ = unsafe unlink(path) }
         front.appear()
-        let cache = front.cache("x", initialValue: makeBytes(1000, seed: 1))
+        let cache = try front.cache("x", initialValue: makeBytes(1000, seed: 1))
         let following = Task { [manager] in try await manager.followPauses([.fifo(path)]) }
         func write(_ words: String) {
             var descriptor: CInt = -1
@@ -227,7 +227,7 @@ import Testing
             let manager = try makeManager()
             let controller = try addController("app", to: manager.root)
             controller.appear()
-            let cache = controller.cache("x", initialValue: makeBytes(1000, seed: 1))
+            let cache = try controller.cache("x", initialValue: makeBytes(1000, seed: 1))
             let lines = HookLog.Lines()
             let log = HookLog("manager", lines)
             manager.delegate = log

@@ -60,8 +60,8 @@ import Testing
     @Test func aReliefIsToldWhenItHasEnded() async throws {
         let bench = try Bench()
         let controller = try addController("app", to: bench.manager.root)
-        let kept = controller.cache("kept", initialValue: makeBytes(100_000, seed: 1))
-        let made = controller.cache("made") { makeBytes(50_000, seed: 2) }
+        let kept = try controller.cache("kept", initialValue: makeBytes(100_000, seed: 1))
+        let made = try controller.cache("made") { makeBytes(50_000, seed: 2) }
         _ = try await made.value()
         let report = await bench.manager.simulateMemoryWarning(.critical)
         #expect(try bench.total(bench.metrics.reliefs) == 1)
@@ -92,8 +92,8 @@ import Testing
     @Test(arguments: [UInt64(1), 2, 3]) func countersAreTheLibrarysOwn(seed: UInt64) async throws {
         let bench = try Bench()
         var generator = SeededGenerator(seed: seed)
-        let caches = (0..<6).map { index in
-            bench.manager.root.cache("\(index)") { makeBytes(1000 * (index + 1), seed: UInt64(index)) }
+        let caches = try (0..<6).map { index in
+            try bench.manager.root.cache("\(index)") { makeBytes(1000 * (index + 1), seed: UInt64(index)) }
         }
         for _ in 0..<200 {
             switch Int.random(in: 0..<4, using: &generator) {
@@ -140,7 +140,9 @@ import Testing
             $0.metrics = PressureMetrics(factory: factory)
             $0.allocationProbe = { Int(pk_thread_allocations()) }
         }
-        let caches = (0..<8).map { manager.root.cache("\($0)", initialValue: PageBuffer(makeBytes(9000, seed: 1))) }
+        let caches = try (0..<8).map {
+            try manager.root.cache("\($0)", initialValue: PageBuffer(makeBytes(9000, seed: 1)))
+        }
         // The first relief of a process may find things of Swift's own to make.
         _ = await manager.simulateMemoryWarning(.critical)
         for cache in caches { try await cache.lease().value.withBytes { _ in } }
@@ -155,7 +157,7 @@ import Testing
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) {
             $0.metrics = PressureMetrics(factory: TestMetrics())
         }
-        let cache = manager.root.cache("value", initialValue: makeBytes(1000, seed: 1))
+        let cache = try manager.root.cache("value", initialValue: makeBytes(1000, seed: 1))
         var sum = 0
         for _ in 0..<10 { try cache.withValue { sum += $0.count } }
         let before = pk_thread_allocations()

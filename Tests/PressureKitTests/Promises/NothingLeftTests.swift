@@ -33,7 +33,7 @@ import Testing
                 [directory = directory as String, signal = signal as CInt] in
                 let manager = try makeManager { $0.spillDirectory = directory }
                 let controller = try addController("app", to: manager.root)
-                let cache = controller.cache("mine", initialValue: makeBytes(1 << 20, seed: 1, randomBits: 8))
+                let cache = try controller.cache("mine", initialValue: makeBytes(1 << 20, seed: 1, randomBits: 8))
                 _ = await manager.simulateMemoryWarning(.critical)
                 precondition(cache.residency == .spilled)
                 precondition((manager.snapshot().spillFile ?? .zero) >= .mebibytes(1))
@@ -50,7 +50,7 @@ import Testing
         try await withDirectory { directory in
             let manager = try makeManager { $0.spillDirectory = directory }
             let controller = try addController("app", to: manager.root)
-            _ = controller.cache("mine", initialValue: makeBytes(100_000, seed: 1))
+            _ = try controller.cache("mine", initialValue: makeBytes(100_000, seed: 1))
             _ = await manager.simulateMemoryWarning(.critical)
             #expect(names(in: directory) == [])
         }
@@ -67,7 +67,7 @@ import Testing
             $0.allowsMemoryBackedSpill = true
         }
         let controller = try addController("app", to: manager.root)
-        _ = controller.cache("mine", initialValue: makeBytes(100_000, seed: 1))
+        _ = try controller.cache("mine", initialValue: makeBytes(100_000, seed: 1))
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.stored > .zero)
         #expect(report.heldInMemoryBackedStorage == report.stored)
@@ -89,7 +89,7 @@ import Testing
         do {
             let manager = try makeManager(fileSystem: InMemoryFileSystem())
             let controller = try addController("app", to: manager.root)
-            let cache = controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
+            let cache = try controller.cache("value", initialValue: makeBytes(10_000, seed: 1))
             _ = await manager.simulateMemoryWarning(.critical)
             #expect(try await cache.value() == makeBytes(10_000, seed: 1))
             (root, child) = (manager.root, controller)

@@ -46,8 +46,8 @@ import Testing
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
         let value = makeBytes(10_000, seed: 1)
-        let mine = controller.cache("mine", initialValue: value)
-        let loaded = controller.cache("loaded") { makeBytes(5000, seed: 2) }
+        let mine = try controller.cache("mine", initialValue: value)
+        let loaded = try controller.cache("loaded") { makeBytes(5000, seed: 2) }
         let meddler = Meddler { name in
             guard name == hook else { return }
             _ = try? mine.withValue { $0.count }
@@ -58,11 +58,13 @@ import Testing
             try? mine.set(value)
             let child = PressureController("child")
             try? controller.addChild(child)
-            _ = child.cache("extra", initialValue: [UInt8]([1, 2, 3]))
+            _ = try? child.cache("extra", initialValue: [UInt8]([1, 2, 3]))
             child.removeFromParent()
             controller.appear()
             controller.disappear()
-            controller.removeCache(controller.cache("temporary") { [UInt8]([1]) })
+            if let cache = try? controller.cache("temporary", initialValue: [1] as [UInt8]) {
+                controller.removeCache(cache)
+            }
             _ = manager.snapshot()
             Task { await manager.simulateMemoryWarning(.critical) }
         }

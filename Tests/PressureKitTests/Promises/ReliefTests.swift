@@ -21,13 +21,13 @@ import Testing
         let events = manager.events
         let controller = try addController("app", to: manager.root)
         controller.delegate = listener
-        let caches = (0..<40).map { number -> LazyCache<PageBuffer> in
+        let caches = try (0..<40).map { number -> LazyCache<PageBuffer> in
             let bytes = makeBytes(
                 number.isMultiple(of: 8) ? 600_000 : 5000,
                 seed: 1,
                 randomBits: number % 2 == 0 ? 3 : 8
             )
-            return controller.cache("\(number)", initialValue: PageBuffer(bytes))
+            return try controller.cache("\(number)", initialValue: PageBuffer(bytes))
         }
         let dirty = await manager.simulateMemoryWarning(.critical)
         #expect(dirty.evicted.count == 40)
@@ -58,7 +58,7 @@ import Testing
             let controller = try addController("app", to: manager.root)
             for number in 0..<20 {
                 let bytes = makeBytes(number % 5 == 0 ? 600_000 : 5000, seed: 1, randomBits: number % 2 == 0 ? 3 : 8)
-                _ = controller.cache("\(number)", initialValue: PageBuffer(bytes))
+                _ = try controller.cache("\(number)", initialValue: PageBuffer(bytes))
             }
             let report = await manager.simulateMemoryWarning(.critical)
             #expect(report.evicted.count == 20)
@@ -91,7 +91,9 @@ import Testing
     @Test func aGoalInBytesFreesNoMoreThanItNeeds() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let caches = (0..<10).map { controller.cache("\($0)", initialValue: makeBytes(10_000, seed: UInt64($0))) }
+        let caches = try (0..<10).map {
+            try controller.cache("\($0)", initialValue: makeBytes(10_000, seed: UInt64($0)))
+        }
         let report = await manager.relieve(.bytes(25_000))
         #expect(report.claimed == .bytes(30_000))
         // The least recently used ones.
@@ -101,7 +103,9 @@ import Testing
     @Test func aWarningFreesItsShareAndACriticalOneEverything() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        for number in 0..<8 { _ = controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number))) }
+        for number in 0..<8 {
+            _ = try controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number)))
+        }
         #expect(await manager.simulateMemoryWarning(.warning).claimed == .bytes(20_000))
         #expect(await manager.simulateMemoryWarning(.critical).claimed == .bytes(60_000))
         #expect(await manager.simulateMemoryWarning(.normal).claimed == .zero)
@@ -114,7 +118,7 @@ import Testing
         let hook = HoldingDelegate()
         controller.delegate = hook
         for number in 0..<10 {
-            _ = controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number)))
+            _ = try controller.cache("\(number)", initialValue: makeBytes(10_000, seed: UInt64(number)))
         }
         async let first = manager.relieve(.bytes(20_000))
         try await hook.reached()
@@ -156,9 +160,9 @@ enum ReturnedMemory {
         for number in 0..<512 {
             let bytes = makeBytes(65_536, seed: UInt64(number), randomBits: 8)
             if inPages {
-                pages.append(controller.cache("\(number)", initialValue: PageBuffer(bytes)))
+                pages.append(try controller.cache("\(number)", initialValue: PageBuffer(bytes)))
             } else {
-                heap.append(controller.cache("\(number)", initialValue: bytes))
+                heap.append(try controller.cache("\(number)", initialValue: bytes))
             }
         }
         let report = await manager.simulateMemoryWarning(.critical)

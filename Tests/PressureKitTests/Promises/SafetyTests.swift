@@ -22,7 +22,7 @@ import Testing
             let values = [
                 makeBytes(700_000, seed: 1), makeBytes(3000, seed: 2), makeBytes(90_000, seed: 3, randomBits: 8),
             ]
-            let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+            let caches = try values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
             disk.set(.init(fault, on: .write, .once(number)))
             let report = await manager.simulateMemoryWarning(.critical)
             let faults = disk.faults
@@ -48,7 +48,7 @@ import Testing
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
         let manager = try makeManager(fileSystem: disk) { $0.clock = clock }
         let controller = try addController("app", to: manager.root)
-        let caches = (0..<20).map { controller.cache("\($0)", initialValue: makeBytes(5000, seed: UInt64($0))) }
+        let caches = try (0..<20).map { try controller.cache("\($0)", initialValue: makeBytes(5000, seed: UInt64($0))) }
         let before = disk.calls(.write)
         disk.set(.init(.error(ENOSPC), on: .write))
         let first = await manager.simulateMemoryWarning(.critical)
@@ -77,8 +77,10 @@ import Testing
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
         let manager = try makeManager(fileSystem: disk) { $0.clock = ManualClock() }
         let controller = try addController("app", to: manager.root)
-        let mine = (0..<4).map { controller.cache("mine\($0)", initialValue: makeBytes(5000, seed: UInt64($0))) }
-        let loaded = controller.cache("loaded") { makeBytes(5000, seed: 9) }
+        let mine = try (0..<4).map {
+            try controller.cache("mine\($0)", initialValue: makeBytes(5000, seed: UInt64($0)))
+        }
+        let loaded = try controller.cache("loaded") { makeBytes(5000, seed: 9) }
         try loaded.loadIfNeeded()
         disk.set(.init(.error(EIO), on: .write))
         let report = await manager.simulateMemoryWarning(.critical)
@@ -96,7 +98,7 @@ import Testing
         let manager = try makeManager(fileSystem: disk)
         let controller = try addController("app", to: manager.root)
         let loads = Atomic<Int>(0)
-        let cache = controller.cache("value") { () -> [UInt8] in
+        let cache = try controller.cache("value") { () -> [UInt8] in
             loads.wrappingAdd(1, ordering: .relaxed)
             return makeBytes(50_000, seed: 4)
         }
@@ -122,8 +124,8 @@ import Testing
         let manager = try makeManager(fileSystem: disk)
         let controller = try addController("app", to: manager.root)
         let value = makeBytes(300_000, seed: 5)
-        let cache = controller.cache("mine", initialValue: value)
-        let other = controller.cache("other", initialValue: makeBytes(1000, seed: 6))
+        let cache = try controller.cache("mine", initialValue: value)
+        let other = try controller.cache("other", initialValue: makeBytes(1000, seed: 6))
         _ = await manager.simulateMemoryWarning(.critical)
         disk.set(.init(.error(EIO), on: .read))
         for _ in 0..<3 {
@@ -143,7 +145,7 @@ import Testing
         let disk = InMemoryFileSystem()
         let manager = try makeManager(fileSystem: disk)
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("mine", initialValue: makeBytes(300_000, seed: 5))
+        let cache = try controller.cache("mine", initialValue: makeBytes(300_000, seed: 5))
         _ = await manager.simulateMemoryWarning(.critical)
         disk.damageEverything()
         let error = await #expect(throws: PressureError.self) { try await cache.value() }
@@ -157,7 +159,7 @@ import Testing
     @Test func aValueThatCannotBeEncodedStaysInMemory() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = controller.cache("nan", initialValue: Coded([Double.nan], footprint: .kibibytes(1)))
+        let cache = try controller.cache("nan", initialValue: Coded([Double.nan], footprint: .kibibytes(1)))
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.skipped.map(\.reason) == [.spillFailed])
         #expect(report.failures.map(\.code) == [.spillFailed])

@@ -31,8 +31,8 @@ import Testing
         configuration.clock = clock
         let manager = try PressureManager(configuration: configuration, logger: logger)
         let controller = try addController("bank", to: manager.root)
-        let account = controller.cache("account", initialValue: Self.confession(10_000))
-        let names = controller.cache("names", initialValue: Self.confession(700_000))
+        let account = try controller.cache("account", initialValue: Self.confession(10_000))
+        let names = try controller.cache("names", initialValue: Self.confession(700_000))
         func say(_ things: Any...) {
             for thing in things {
                 var text = "\(thing) \(String(reflecting: thing))"

@@ -20,8 +20,8 @@ import Testing
             disk = FaultyFileSystem(wrapping: base)
             self.version = version
             app = try App(disk)
-            _ = app.news.cache("x", initialValue: makeBytes(9000, seed: UInt64(version.utf8.count), randomBits: 8))
-            _ = app.news.cache("version", initialValue: version)
+            _ = try app.news.cache("x", initialValue: makeBytes(9000, seed: UInt64(version.utf8.count), randomBits: 8))
+            _ = try app.news.cache("version", initialValue: version)
         }
 
         /// Whether it says that it has saved.

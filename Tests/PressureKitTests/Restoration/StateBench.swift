@@ -56,15 +56,15 @@ struct StateBench {
         sheet.delegate = app
         try article.present(sheet)
         app.page.withLock { $0 = Int(seed) + 7 }
-        _ = app.news.cache("spilled", initialValue: makeBytes(300_000, seed: seed + 1))
+        _ = try app.news.cache("spilled", initialValue: makeBytes(300_000, seed: seed + 1))
         _ = await app.manager.simulateMemoryWarning(.critical)
-        _ = app.news.cache("resident", initialValue: makeBytes(700_000, seed: seed + 2, randomBits: 8))
-        _ = app.news.cache("empty", initialValue: [UInt8]())
-        _ = app.news.cache("nothing", of: [UInt8].self)
-        let loaded = article.cache("loaded") { makeBytes(5000, seed: seed + 3) }
+        _ = try app.news.cache("resident", initialValue: makeBytes(700_000, seed: seed + 2, randomBits: 8))
+        _ = try app.news.cache("empty", initialValue: [UInt8]())
+        _ = try app.news.cache("nothing", of: [UInt8].self)
+        let loaded = try article.cache("loaded") { makeBytes(5000, seed: seed + 3) }
         try loaded.loadIfNeeded()
-        _ = sheet.cache("text", initialValue: "written \(seed)")
-        let tiles = article.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        _ = try sheet.cache("text", initialValue: "written \(seed)")
+        let tiles = try article.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         for key in 0..<20 { tiles.set(makeBytes(1000, seed: seed + UInt64(key)), for: key) }
     }
 
@@ -72,18 +72,18 @@ struct StateBench {
     func check(_ app: App, seed: UInt64 = 0) throws {
         let article = try #require(app.news.children.first)
         let sheet = try #require(article.presented)
-        let spilled = app.news.cache("spilled", of: [UInt8].self)
-        let resident = app.news.cache("resident", initialValue: [UInt8]([1]))
+        let spilled = try app.news.cache("spilled", of: [UInt8].self)
+        let resident = try app.news.cache("resident", initialValue: [UInt8]([1]))
         #expect([spilled.residency, resident.residency] == [.spilled, .spilled])
         #expect(try spilled.value() == makeBytes(300_000, seed: seed + 1))
         #expect(try resident.value() == makeBytes(700_000, seed: seed + 2, randomBits: 8), "not the initial value")
         #expect(try app.news.cache("empty", of: [UInt8].self).value() == [])
-        let nothing = app.news.cache("nothing", of: [UInt8].self)
+        let nothing = try app.news.cache("nothing", of: [UInt8].self)
         #expect(throws: PressureError.self) { try nothing.value() }
-        let loaded = article.cache("loaded") { makeBytes(5000, seed: 999) }
+        let loaded = try article.cache("loaded") { makeBytes(5000, seed: 999) }
         #expect(try loaded.value() == makeBytes(5000, seed: seed + 3), "restored, not loaded again")
         #expect(try sheet.cache("text", of: String.self).value() == "written \(seed)")
-        let tiles = article.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let tiles = try article.keyedCache("tiles", key: Int.self, value: [UInt8].self)
         for key in 0..<20 {
             #expect(tiles.residency(for: key) == .spilled)
             #expect(try tiles.value(for: key) == makeBytes(1000, seed: seed + UInt64(key)))

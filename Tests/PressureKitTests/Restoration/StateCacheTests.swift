@@ -17,7 +17,7 @@ import Testing
     private func fill(_ manager: PressureManager) throws {
         let app = try addController("app", to: manager.root)
         for number in 0..<3 {
-            _ = app.cache("\(number)", initialValue: makeBytes(8 << 20, seed: UInt64(number), randomBits: 8))
+            _ = try app.cache("\(number)", initialValue: makeBytes(8 << 20, seed: UInt64(number), randomBits: 8))
         }
     }
 

@@ -63,7 +63,7 @@ import Testing
         let value = makeBytes(1_000_000, seed: 3)
         do {
             let app = try App(LinuxFileSystem())
-            _ = app.news.cache("x", initialValue: value)
+            _ = try app.news.cache("x", initialValue: value)
             _ = await app.manager.simulateMemoryWarning(.critical)
             try await app.manager.saveState(to: directory)
             let second = try App(LinuxFileSystem())
@@ -75,7 +75,7 @@ import Testing
         #expect(information.st_mode & 0o7777 == 0o700)
         let app = try App(LinuxFileSystem())
         try await app.manager.restoreState(from: directory)
-        let cache = app.news.cache("x", of: [UInt8].self)
+        let cache = try app.news.cache("x", of: [UInt8].self)
         #expect(cache.residency == .spilled)
         #expect(try await cache.value() == value)
     }

@@ -60,13 +60,14 @@ import Testing
         try await app.manager.saveState(to: StateBench.directory)
         let before = bench.base.contents(named: "\(StateBench.directory)/state")
         app.page.withLock { $0 = 2 }
-        _ = app.news.cache("x", initialValue: makeBytes(1000, seed: 1))
+        _ = try app.news.cache("x", initialValue: makeBytes(1000, seed: 1))
         bench.disk.set(.init(.error(ENOSPC), on: operation))
         let error = await #expect(throws: PressureError.self) {
             try await app.manager.saveState(to: StateBench.directory)
         }
         #expect(error?.code == .stateNotSaved)
         #expect(error?.errno == ENOSPC)
+        #expect(error?.cause != nil, "what led to it is there to be looked at")
         #expect(bench.base.contents(named: "\(StateBench.directory)/state") == before)
         bench.disk.set(nil)
         try await app.manager.saveState(to: StateBench.directory)
@@ -77,11 +78,11 @@ import Testing
     /// One that cannot be read where it is spilled is left out and named; it does not keep the others from being saved.
     @Test func aValueThatCannotBeReadIsLeftOut() async throws {
         let app = try App(bench.disk)
-        let bad = app.news.cache("bad", initialValue: makeBytes(1000, seed: 1))
-        let keyed = app.news.keyedCache("keyed", key: String.self, value: [UInt8].self)
+        let bad = try app.news.cache("bad", initialValue: makeBytes(1000, seed: 1))
+        let keyed = try app.news.keyedCache("keyed", key: String.self, value: [UInt8].self)
         keyed.set(makeBytes(1000, seed: 2), for: "spilled")
         _ = await app.manager.simulateMemoryWarning(.critical)
-        _ = app.news.cache("good", initialValue: makeBytes(1000, seed: 3))
+        _ = try app.news.cache("good", initialValue: makeBytes(1000, seed: 3))
         // The first read is of the one, the second checks what was written of it, the third is of the other.
         for (number, path) in [(1, "news/bad"), (3, "news/keyed")] {
             _ = await app.manager.simulateMemoryWarning(.critical)
@@ -102,7 +103,7 @@ import Testing
     /// One bit anywhere, any length, a file of somebody else: refused whole, with a reason, and nothing has changed.
     @Test func aDamagedStateIsRefusedWhole() async throws {
         let small = try App(bench.disk)
-        _ = small.news.cache("x", initialValue: makeBytes(5000, seed: 1))
+        _ = try small.news.cache("x", initialValue: makeBytes(5000, seed: 1))
         try await small.manager.saveState(to: StateBench.directory)
         await small.manager.shutdown()
         bench.base.endProcess()
@@ -141,7 +142,7 @@ import Testing
             #expect(error?.code == .stateRefused, "\(name)")
             if name == "future" { #expect(error?.message.contains("format \(StateTrailer.version + 1)") == true) }
             #expect(app.lines.take() == [])
-            let cache = app.news.cache("x", of: [UInt8].self)
+            let cache = try app.news.cache("x", of: [UInt8].self)
             #expect(cache.residency == .unloaded, "\(name)")
             bench.base.endProcess()
         }

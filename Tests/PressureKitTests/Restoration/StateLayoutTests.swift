@@ -19,8 +19,8 @@ import Testing
     private func save<Value: Spillable>(_ value: Value, as change: (inout StateManifest.Cache) -> Void) async throws {
         let manager = try makeManager(fileSystem: base)
         let app = try addController("app", to: manager.root)
-        let one = app.cache("one", initialValue: value)
-        let many = app.keyedCache("many", key: Int.self, value: Value.self)
+        let one = try app.cache("one", initialValue: value)
+        let many = try app.keyedCache("many", key: Int.self, value: Value.self)
         many.set(value, for: 1)
         try await manager.saveState(to: Self.directory)
         await manager.shutdown()
@@ -48,10 +48,12 @@ import Testing
         let manager = try makeManager(fileSystem: base)
         let app = try addController("app", to: manager.root)
         let early =
-            isThereBefore ? (app.cache("one", of: type), app.keyedCache("many", key: Int.self, value: type)) : nil
+            isThereBefore
+            ? try (try app.cache("one", of: type), app.keyedCache("many", key: Int.self, value: type)) : nil
         var events = manager.events.makeAsyncIterator()
         let report = try await manager.restoreState(from: Self.directory)
-        let (one, many) = early ?? (app.cache("one", of: type), app.keyedCache("many", key: Int.self, value: type))
+        let (one, many) =
+            try early ?? (try app.cache("one", of: type), app.keyedCache("many", key: Int.self, value: type))
         #expect(one.residency == .unloaded)
         #expect(many.residency(for: 1) == .unloaded)
         #expect(report.caches == [])
@@ -123,7 +125,7 @@ import Testing
             let app = try addController("app", to: manager.root)
             #expect(try await manager.restoreState(from: Self.directory).failures == [])
             #expect(try await app.cache("one", of: Value.self).value() == value)
-            let many = app.keyedCache("many", key: Int.self, value: Value.self)
+            let many = try app.keyedCache("many", key: Int.self, value: Value.self)
             #expect(try await many.value(for: 1) == value)
             await manager.shutdown()
             base.endProcess()
@@ -181,7 +183,7 @@ import Testing
     @Test(arguments: [1000, 600_000]) func aValueThatGivesTooLittleRoomIsAnError(byteCount: Int) async throws {
         let manager = try makeManager(fileSystem: base)
         let app = try addController("app", to: manager.root)
-        let cache = app.cache("miser", initialValue: Miser(makeBytes(byteCount, seed: 3), missing: 0))
+        let cache = try app.cache("miser", initialValue: Miser(makeBytes(byteCount, seed: 3), missing: 0))
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(cache.residency == .spilled)
         let error = #expect(throws: PressureError.self) { try cache.withValue { _ in } }
@@ -213,8 +215,8 @@ import Testing
         let manager = try makeManager(fileSystem: base)
         let app = try addController("app", to: manager.root)
         let growing = Growing(100)
-        _ = app.cache("growing", initialValue: growing)
-        _ = app.cache("sound", initialValue: "sound")
+        _ = try app.cache("growing", initialValue: growing)
+        _ = try app.cache("sound", initialValue: "sound")
         growing.count.withLock { $0 = 300_000 }
         let report = try await manager.saveState(to: Self.directory)
         #expect(report.failures.map(\.path) == ["app/growing"])

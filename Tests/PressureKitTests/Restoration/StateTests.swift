@@ -37,8 +37,8 @@ import Testing
         try await bench.save()
         bench.base.endProcess()
         let app = try App(bench.disk)
-        let mine = app.news.cache("resident", initialValue: [UInt8]([1, 2, 3]))
-        let held = app.news.cache("spilled", initialValue: [UInt8]([4]))
+        let mine = try app.news.cache("resident", initialValue: [UInt8]([1, 2, 3]))
+        let held = try app.news.cache("spilled", initialValue: [UInt8]([4]))
         let lease = try await held.lease()
         let report = try await app.manager.restoreState(from: StateBench.directory, version: "1")
         #expect(report.caches.sorted() == ["news/resident", "news/spilled"])
@@ -85,10 +85,10 @@ import Testing
         let app = try App(bench.disk)
         let hidden = try addController("private", to: app.news)
         hidden.isRestorable = false
-        _ = hidden.cache("x", initialValue: [UInt8]([1]))
-        let secret = app.news.cache("secret", initialValue: [UInt8]([2]))
+        _ = try hidden.cache("x", initialValue: [UInt8]([1]))
+        let secret = try app.news.cache("secret", initialValue: [UInt8]([2]))
         secret.isRestorable = false
-        _ = app.news.cache("plain", initialValue: [UInt8]([3]))
+        _ = try app.news.cache("plain", initialValue: [UInt8]([3]))
         let report = try await app.manager.saveState(to: StateBench.directory)
         #expect(report.controllers == ["news"])
         #expect(report.caches == ["news/plain"])
@@ -99,7 +99,7 @@ import Testing
         bench.base.endProcess()
         let app = try App(bench.disk)
         try await app.manager.restoreState(from: StateBench.directory, version: "1")
-        #expect(app.news.cache("spilled", initialValue: [Int](0..<3)).isLoaded)
+        #expect(try app.news.cache("spilled", initialValue: [Int](0..<3)).isLoaded)
     }
 
     // MARK: Versions and vetoes

@@ -24,7 +24,7 @@ import Testing
     @Test func comesBeforeTheDiskWhenItIsTold() async throws {
         let (manager, controller) = try manager(.first(upTo: .mebibytes(8)))
         let value = makeBytes(700_000, seed: 1)
-        let cache = controller.cache("value", initialValue: value)
+        let cache = try controller.cache("value", initialValue: value)
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.evicted.map(\.disposition) == [.compressed])
         #expect(cache.residency == .compressed)
@@ -43,7 +43,7 @@ import Testing
     @Test func whatComesBackIsNotHeldTwice() async throws {
         let (manager, controller) = try manager(.first(upTo: .mebibytes(8)))
         let value = makeBytes(700_000, seed: 1)
-        let cache = controller.cache("value", initialValue: value)
+        let cache = try controller.cache("value", initialValue: value)
         for _ in 0..<3 {
             _ = await manager.simulateMemoryWarning(.critical)
             #expect(cache.residency == .compressed)
@@ -57,7 +57,7 @@ import Testing
     @Test func whatHasNoRoomThereGoesToTheDisk() async throws {
         let (manager, controller) = try manager(.first(upTo: .mebibytes(1)))
         let values = (0..<20).map { makeBytes(500_000, seed: UInt64($0), randomBits: 4) }
-        let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+        let caches = try values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
         _ = await manager.simulateMemoryWarning(.critical)
         let again = await manager.simulateMemoryWarning(.critical)
         #expect(try memory(manager).occupiedBytes <= 1 << 20)
@@ -70,11 +70,11 @@ import Testing
     @Test func takesOverFromABrokenDisk() async throws {
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
         let (manager, controller) = try manager(.whenSpillingFails(upTo: .mebibytes(8)), fileSystem: disk)
-        let fine = controller.cache("fine", initialValue: makeBytes(100_000, seed: 1))
+        let fine = try controller.cache("fine", initialValue: makeBytes(100_000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(fine.residency == .spilled)
         try fine.set(makeBytes(100_000, seed: 2))
-        let noise = controller.cache("noise", initialValue: makeBytes(100_000, seed: 3, randomBits: 8))
+        let noise = try controller.cache("noise", initialValue: makeBytes(100_000, seed: 3, randomBits: 8))
         disk.set(.init(.error(ENOSPC), on: .write))
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(fine.residency == .compressed)
@@ -88,7 +88,7 @@ import Testing
 
     @Test func aDamagedCopyInMemoryIsNeverAValue() async throws {
         let (manager, controller) = try manager(.first(upTo: .mebibytes(8)))
-        let cache = controller.cache("value", initialValue: makeBytes(100_000, seed: 1))
+        let cache = try controller.cache("value", initialValue: makeBytes(100_000, seed: 1))
         _ = await manager.simulateMemoryWarning(.critical)
         let file = try #require(manager.context.engine.memory)
         let noise = makeBytes(64, seed: 9, randomBits: 8)

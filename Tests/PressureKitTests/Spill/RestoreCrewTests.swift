@@ -39,7 +39,7 @@ import Testing
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
         let values = (0..<8).map { makeBytes(1_000_000 + $0 * 100_000, seed: UInt64($0)) }
-        let caches = values.enumerated().map { controller.cache("\($0.offset)", initialValue: $0.element) }
+        let caches = try values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
         for _ in 0..<3 {
             _ = await manager.simulateMemoryWarning(.critical)
             #expect(caches.allSatisfy { $0.residency == .spilled })

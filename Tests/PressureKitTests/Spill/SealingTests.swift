@@ -28,8 +28,10 @@ import Testing
             $0.compression = .stored
         }
         let controller = try addController("bank", to: manager.root)
-        let large = controller.cache("large", initialValue: Self.confession(600_000))
-        let small = (0..<40).map { controller.cache("small\($0)", initialValue: Self.confession(100 + 97 * $0)) }
+        let large = try controller.cache("large", initialValue: Self.confession(600_000))
+        let small = try (0..<40).map {
+            try controller.cache("small\($0)", initialValue: Self.confession(100 + 97 * $0))
+        }
         _ = await manager.simulateMemoryWarning(.critical)
         #expect(large.residency == .spilled && small.allSatisfy { $0.residency == .spilled })
         let descriptor = try #require(disk.descriptors.first)

@@ -15,10 +15,10 @@ import Testing
         let manager = try PressureManager(configuration: .testing())
         let shelf = PressureController("shelf")
         try manager.root.addChild(shelf)
-        let kept = shelf.cache("kept", initialValue: [UInt8](repeating: 3, count: 100_000))
-        let made = shelf.cache("made") { [Float](repeating: 1, count: 50_000) }
-        let note = shelf.cache("note", initialValue: Coded(Note(text: "hm", tags: ["b": 2, "a": 1, "c": 3])))
-        let pages = shelf.keyedCache("pages", key: Int.self, value: [UInt8].self)
+        let kept = try shelf.cache("kept", initialValue: [UInt8](repeating: 3, count: 100_000))
+        let made = try shelf.cache("made") { [Float](repeating: 1, count: 50_000) }
+        let note = try shelf.cache("note", initialValue: Coded(Note(text: "hm", tags: ["b": 2, "a": 1, "c": 3])))
+        let pages = try shelf.keyedCache("pages", key: Int.self, value: [UInt8].self)
         try made.loadIfNeeded()
         for key in 0..<20 { pages.set([UInt8](repeating: UInt8(key), count: 5_000), for: key) }
 
@@ -32,7 +32,7 @@ import Testing
 
     @Test func whatIsCompressedStaysCompressed() async throws {
         let manager = try PressureManager(configuration: .testing(disk: InMemoryFileSystem(capacity: .zero)))
-        let blank = manager.root.cache("blank", initialValue: [UInt8](repeating: 0, count: 1 << 20))
+        let blank = try manager.root.cache("blank", initialValue: [UInt8](repeating: 0, count: 1 << 20))
         try await expectNoLoss(in: manager) { await manager.simulateMemoryWarning(.critical) }
         #expect(blank.residency == .compressed)
         try await expectNoLoss(in: manager) {}
@@ -43,7 +43,7 @@ import Testing
         let clock = ManualClock()
         let marbles = MarbleSource("nccc", clock: clock)
         let manager = try PressureManager(configuration: .testing(clock: clock, sources: [marbles.pressureSource]))
-        let picture = manager.root.cache(
+        let picture = try manager.root.cache(
             "picture",
             alternateFrom: .warning,
             alternate: { [UInt8](repeating: 1, count: 1_000) },
@@ -63,11 +63,11 @@ import Testing
         let manager = try PressureManager(configuration: .testing(disk: disk))
         let shelf = PressureController("shelf")
         try manager.root.addChild(shelf)
-        let gone = shelf.cache("gone", initialValue: [UInt8](repeating: 1, count: 10_000))
-        let pages = shelf.keyedCache("pages", key: Int.self, value: [UInt8].self)
+        let gone = try shelf.cache("gone", initialValue: [UInt8](repeating: 1, count: 10_000))
+        let pages = try shelf.keyedCache("pages", key: Int.self, value: [UInt8].self)
         pages.set([1, 2, 3], for: 5)
-        let changed = shelf.cache("changed", initialValue: "before")
-        let rebuilt = try shelf.cache("rebuilt", supportedDispositions: [.keep, .spill]) {
+        let changed = try shelf.cache("changed", initialValue: "before")
+        let rebuilt = try shelf.cache("rebuilt", options: .init(supportedDispositions: [.keep, .spill])) {
             [UInt8](repeating: 9, count: 9_000)
         }
         try rebuilt.loadIfNeeded()
@@ -91,10 +91,10 @@ import Testing
 
     @Test func aChangedValueIsNamedWithBothSizes() async throws {
         let manager = try PressureManager(configuration: .testing())
-        let title = manager.root.cache("title", initialValue: "short")
+        let title = try manager.root.cache("title", initialValue: "short")
         await #expect(throws: LostValues.self) { try await expectNoLoss(in: manager) { try title.set("longer") } }
         let counter = Counter()
-        let odd = manager.root.cache("odd") { [UInt8](repeating: counter.next(), count: 64) }
+        let odd = try manager.root.cache("odd") { [UInt8](repeating: counter.next(), count: 64) }
         try odd.loadIfNeeded()
         let lost = await #expect(throws: LostValues.self) {
             try await expectNoLoss(in: manager) { try odd.invalidate() }
@@ -106,7 +106,7 @@ import Testing
     @Test func whatTheBodyThrowsComesFirst() async throws {
         struct Mishap: Error {}
         let manager = try PressureManager(configuration: .testing())
-        let title = manager.root.cache("title", initialValue: "short")
+        let title = try manager.root.cache("title", initialValue: "short")
         await #expect(throws: Mishap.self) {
             try await expectNoLoss(in: manager) {
                 try title.invalidate()
@@ -120,7 +120,7 @@ import Testing
             // On a disk that fails at once there is none.
             guard let manager = try? PressureManager(configuration: .testing(disk: disk)) else { return }
             for name in ["a", "b", "c"] {
-                _ = manager.root.cache(name, initialValue: [UInt8](repeating: 7, count: 400_000))
+                _ = try manager.root.cache(name, initialValue: [UInt8](repeating: 7, count: 400_000))
             }
             try await expectNoLoss(in: manager) { await manager.simulateMemoryWarning(.critical) }
         }

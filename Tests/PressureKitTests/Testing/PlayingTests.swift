@@ -29,7 +29,7 @@ import Testing
         let controller = PressureController("editor")
         controller.delegate = editor
         try manager.root.addChild(controller)
-        let drawing = controller.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
+        let drawing = try controller.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
         try await expectNoLoss(in: manager) {
             await manager.play(source)
             #expect(editor.warnings.first == .warning && editor.warnings.last == .critical)
@@ -42,7 +42,7 @@ import Testing
         var configuration = PressureConfiguration.testing(clock: clock)
         configuration.copiesAhead = true
         let manager = try PressureManager(configuration: configuration)
-        let drawing = manager.root.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
+        let drawing = try manager.root.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
         await manager.watch(for: .seconds(60), on: clock)
         #expect(manager.snapshot().cleanFraction == 1)
         let report = await manager.simulateMemoryWarning(.critical)
@@ -54,7 +54,7 @@ import Testing
         let disk = InMemoryFileSystem()
         do {
             let manager = try PressureManager(configuration: .testing(disk: disk))
-            _ = manager.root.cache("title", initialValue: "a title")
+            _ = try manager.root.cache("title", initialValue: "a title")
             try await manager.saveState(to: "/var/tmp/app")
         }
         let manager = try PressureManager(configuration: .testing(disk: disk))
@@ -66,7 +66,7 @@ import Testing
         let manager = try PressureManager(configuration: .testing(disk: InMemoryFileSystem(capacity: .zero)))
         var generator = SystemRandomNumberGenerator()
         let noise = (0..<100_000).map { _ in UInt64.random(in: 0...UInt64.max, using: &generator) }
-        let cache = manager.root.cache("noise", initialValue: noise)
+        let cache = try manager.root.cache("noise", initialValue: noise)
         let report = try await expectNoLoss(in: manager) { await manager.simulateMemoryWarning(.critical) }
         #expect(cache.isLoaded)
         #expect(report.evicted.isEmpty && report.skipped.map(\.path) == ["noise"])

@@ -11,7 +11,7 @@ import Testing
     @Test func valuesAreReadAndChangedAndRightAtTheEnd() async throws {
         let plan = Self.plan
         let manager = try PressureManager()
-        let load = SoakLoad(plan, manager.root)
+        let load = try SoakLoad(plan, manager.root)
         try await Blocking.run("test") {
             load.fill()
             try load.run(until: SystemClock().now() + .seconds(plan.seconds))
@@ -52,7 +52,7 @@ import Testing
             let manager = try PressureManager()
             let controller = PressureController("soak")
             try manager.root.addChild(controller)
-            let states = SoakStates(controller, directory: directory.path)
+            let states = try SoakStates(controller, directory: directory.path)
             #expect(await states.saveAndCompare(manager) == nil)
             #expect(await states.saveAndCompare(manager) == nil)
             #expect(await states.saveAndCompare(manager) == nil)

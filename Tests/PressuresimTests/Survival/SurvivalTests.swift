@@ -29,7 +29,7 @@ import Testing
         let plan = Self.plan
         let values = SurvivalValues(plan: plan)
         let manager = try PressureManager()
-        let store = KitStore(manager.root) { values.make($0) }
+        let store = try KitStore(manager.root) { values.make($0) }
         let load = SurvivalLoad(plan: plan, store: store, values: values)
         try await Blocking.run("test") { try load.run { _ in } }
         #expect(load.tally.verifiedAtEnd == plan.count)

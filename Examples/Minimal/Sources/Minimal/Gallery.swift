@@ -6,9 +6,9 @@ func openGallery() async throws {
     try manager.root.addChild(gallery)
 
     // Can be made again: written to the spill file or dropped, whichever is cheaper to undo.
-    let thumbnails = gallery.cache("thumbnails") { [UInt8](repeating: 7, count: 8 << 20) }
+    let thumbnails = try gallery.cache("thumbnails") { [UInt8](repeating: 7, count: 8 << 20) }
     // Cannot be made again: in memory, or in a checked copy on disk, and nowhere else.
-    let drawing = gallery.cache("drawing", initialValue: [Float](repeating: 0.5, count: 4 << 20))
+    let drawing = try gallery.cache("drawing", initialValue: [Float](repeating: 0.5, count: 4 << 20))
 
     let watching = Task { try await manager.run() }  // until cancelled; in a server, a ServiceGroup runs it
     try thumbnails.withValue { print("thumbnails: \($0.count) bytes") }  // loaded; stays put during the call

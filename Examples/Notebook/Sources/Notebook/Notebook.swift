@@ -20,7 +20,7 @@ final class Notebook: PressureControllerDelegate {
 
     init(in manager: PressureManager) throws {
         try manager.root.addChild(controller)
-        notes = controller.keyedCache("notes", key: String.self, value: String.self)
+        notes = try controller.keyedCache("notes", key: String.self, value: String.self)
         controller.delegate = self
     }
 

@@ -37,7 +37,7 @@ final class PressureGallery: Gallery {
         manager = try PressureManager()
         let controller = PressureController("gallery")
         try manager.root.addChild(controller)
-        pictures = controller.keyedCache("pictures") { id in try QOI.decode(album.read(id)) }
+        pictures = try controller.keyedCache("pictures") { id in try QOI.decode(album.read(id)) }
     }
 
     func thumbnail(_ id: Int, size: Int) async throws -> [UInt8] {

@@ -9,8 +9,8 @@ private func overview() async throws {
     let gallery = PressureController("gallery")
     try manager.root.addChild(gallery)
 
-    let thumbnails = gallery.cache("thumbnails") { try renderThumbnails() }
-    let drawing = gallery.cache("drawing", initialValue: PageBuffer(byteCount: 64 << 20))
+    let thumbnails = try gallery.cache("thumbnails") { try renderThumbnails() }
+    let drawing = try gallery.cache("drawing", initialValue: PageBuffer(byteCount: 64 << 20))
 
     try thumbnails.withValue { bytes in draw(bytes) }
     try await manager.run()
@@ -18,7 +18,7 @@ private func overview() async throws {
 }
 
 private func restoration(manager: PressureManager, gallery: PressureController, directory: String) async throws {
-    let thumbnails = gallery.cache("thumbnails") { try renderThumbnails() }
+    let thumbnails = try gallery.cache("thumbnails") { try renderThumbnails() }
     try thumbnails.withValue { bytes in draw(bytes) }
 
     try await manager.saveState(to: directory, version: "4.2")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TestingSnippetsTests {
     @Test func aWarningLosesNothing() async throws {
         let manager = try PressureManager(configuration: .testing())
-        let drawing = manager.root.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
+        let drawing = try manager.root.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
         try await expectNoLoss(in: manager) {
             await manager.simulateMemoryWarning(.critical)
             #expect(drawing.residency == .spilled)
@@ -28,7 +28,7 @@ import Testing
         let manager = try PressureManager(configuration: .testing(disk: disk))
         var generator = SystemRandomNumberGenerator()
         let noise = (0..<65_536).map { _ in UInt64.random(in: 0...UInt64.max, using: &generator) }
-        let cache = manager.root.cache("noise", initialValue: noise)
+        let cache = try manager.root.cache("noise", initialValue: noise)
         try await expectNoLoss(in: manager) { await manager.simulateMemoryWarning(.critical) }
         #expect(cache.isLoaded)
     }
@@ -37,7 +37,7 @@ import Testing
         try await FaultyFileSystem.forEachCall(failingWith: .error(EIO), on: .write) { disk in
             // On a disk that fails at once there is no manager, which is no loss.
             guard let manager = try? PressureManager(configuration: .testing(disk: disk)) else { return }
-            _ = manager.root.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
+            _ = try manager.root.cache("drawing", initialValue: [UInt8](repeating: 1, count: 1 << 20))
             try await expectNoLoss(in: manager) { await manager.simulateMemoryWarning(.critical) }
         }
     }
@@ -45,7 +45,7 @@ import Testing
     @Test func theTitleIsThereAfterARelaunch() async throws {
         let disk = InMemoryFileSystem()
         var manager = try PressureManager(configuration: .testing(disk: disk))
-        _ = manager.root.cache("title", initialValue: "Sketches")
+        _ = try manager.root.cache("title", initialValue: "Sketches")
         try await manager.saveState(to: "/var/tmp/app", version: "1")
 
         manager = try PressureManager(configuration: .testing(disk: disk))
