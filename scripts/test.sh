@@ -17,8 +17,10 @@ alone+='|Descriptor|ProcessLimit|ProcessEvent|RestingManager)'
 step "build" "$swift" build --build-tests
 tests "tests" 1800 --skip-build
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
-step "build for ThreadSanitizer" "$swift" build --build-tests --scratch-path .build-tsan --sanitize=thread
-tests "tests under ThreadSanitizer" 1500 --skip-build --scratch-path .build-tsan --sanitize=thread --skip "$alone"
+# `Lock` has to be told.
+tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER)
+step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
+tests "tests under ThreadSanitizer" 1500 --skip-build "${tsan[@]}" --skip "$alone"
 step "pages in a browser" scripts/pages.sh
 step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
