@@ -1,7 +1,7 @@
 import PressureKit
 package import SystemPackage
 
-extension FaultyFileSystem {
+extension FaultyFileSystem: NamedFileSystem {
     package func makeDirectory(_ path: String) throws(Errno) {
         try fail(.makeDirectory)
         try base.makeDirectory(path)

@@ -98,7 +98,7 @@ public final class FaultyFileSystem: Sendable {
         var late = LateWrites()
     }
 
-    let base: any FileSystem
+    let base: any NamedFileSystem
     let state = Lock(State())
 
     /// Wraps a disk in memory.
@@ -107,7 +107,7 @@ public final class FaultyFileSystem: Sendable {
     }
 
     /// Wraps any file system.
-    package init(_ base: any FileSystem) { self.base = base }
+    package init(_ base: any NamedFileSystem) { self.base = base }
 
     /// Sets the rule for the calls that follow, in place of any other; `nil` heals the disk.
     public func set(_ rule: Rule?) {

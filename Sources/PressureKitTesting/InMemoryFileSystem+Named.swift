@@ -2,7 +2,7 @@ import PressureKit
 package import SystemPackage
 
 /// Files that have names keep their bytes when they are closed.
-extension InMemoryFileSystem {
+extension InMemoryFileSystem: NamedFileSystem {
     package func makeDirectory(_ path: String) throws(Errno) {
         try state.withLock { state throws(Errno) in
             guard state.directories[path] == nil else { throw .fileExists }

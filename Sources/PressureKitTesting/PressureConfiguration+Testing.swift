@@ -39,7 +39,7 @@ extension PressureConfiguration {
     }
 
     private static func testing(
-        on disk: any FileSystem,
+        on disk: any NamedFileSystem,
         clock: ManualClock?,
         sources: [PressureSource]
     ) -> PressureConfiguration {

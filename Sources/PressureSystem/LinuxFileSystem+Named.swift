@@ -3,7 +3,7 @@ import Glibc
 package import SystemPackage
 
 /// Files and directories with names, for saved states.
-extension LinuxFileSystem {
+extension LinuxFileSystem: NamedFileSystem {
     package func makeDirectory(_ path: String) throws(Errno) {
         try repeating { unsafe mkdir(path, 0o700) }
     }

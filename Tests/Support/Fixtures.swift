@@ -8,7 +8,7 @@ package import PressureKit
 ///   - workers: Threads that copy.
 ///   - configure: What is different in this test.
 package func makeManager(
-    fileSystem: (any FileSystem)? = nil,
+    fileSystem: (any NamedFileSystem)? = nil,
     workers: Int = 1,
     configure: (inout PressureConfiguration) -> Void = { _ in }
 ) throws -> PressureManager {

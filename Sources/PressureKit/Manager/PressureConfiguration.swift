@@ -81,7 +81,7 @@ public struct PressureConfiguration: Sendable {
     public var encryptsSpills = true
     #endif
 
-    package var fileSystem: any FileSystem = LinuxFileSystem()
+    package var fileSystem: any NamedFileSystem = LinuxFileSystem()
     /// Where every time comes from: of reliefs, loads, restores and codecs, of back-off, pacing and the monitor.
     package var clock: any MonotonicClock = SystemClock()
     /// Whether one thing is done at a time, in an order that does not depend on how threads are scheduled: one worker,

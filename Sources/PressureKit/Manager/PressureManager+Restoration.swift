@@ -39,13 +39,13 @@ extension PressureManager {
             throw .stateNotSaved(directory, "the delegate did not want it (shouldSaveState)")
         }
         guard !restoration.isUnderWay else { throw .stateHalfRestored(directory) }
-        let (root, held, fileSystem) = (root, restoration, context.engine.file.fileSystem)
+        let (root, held) = (root, restoration)
         let (limits, clock) = (context.engine.file.limits, context.clock)
         await held.takeTurn()
         defer { held.endTurn() }
         guard !restoration.isUnderWay else { throw .stateHalfRestored(directory) }
         return try await Self.blocking { () throws(PressureError) in
-            let directory = try held.directory(directory, fileSystem: fileSystem)
+            let directory = try held.directory(directory)
             let saver = StateSaver(directory: directory, version: version, limits: limits, clock: clock)
             return try saver.save(root)
         }
@@ -67,7 +67,7 @@ extension PressureManager {
     ///   `stateDirectoryUnusable`, `stateDirectoryInUse`.
     @discardableResult
     public func restoreState(from directory: String, version: String = "") async throws(PressureError) -> StateReport {
-        let (root, held, fileSystem) = (root, restoration, context.engine.file.fileSystem)
+        let (root, held) = (root, restoration)
         let (delegate, limits) = (delegate, context.engine.file.limits)
         held.begin()
         // A save that is under way describes the tree as it was.
@@ -76,7 +76,7 @@ extension PressureManager {
         do throws(PressureError) {
             defer { held.endTurn() }
             report = try await Self.blocking { () throws(PressureError) in
-                let directory = try held.directory(directory, fileSystem: fileSystem)
+                let directory = try held.directory(directory)
                 let restorer = StateRestorer(directory: directory, limits: limits)
                 guard let state = try restorer.read() else { return StateReport.nothing }
                 let saved = state.manifest.version

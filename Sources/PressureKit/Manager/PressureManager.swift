@@ -41,7 +41,7 @@ public final class PressureManager: Sendable {
     /// What was visible and in memory when the app went to the background.
     let visibleBefore = Lock<[WeakEntry]>([])
     /// What is known of saving and restoring state.
-    let restoration = RestorationState()
+    let restoration: RestorationState
     private let isShutDown = Atomic<Bool>(false)
 
     /// Creates a manager. Blocks briefly on the file system.
@@ -114,6 +114,7 @@ public final class PressureManager: Sendable {
         #if Metrics
         meter?.connect(root: root, monitor: monitor)
         #endif
+        restoration = RestorationState(configuration.fileSystem)
         self.root = root
         self.context = context
         self.relief = relief

@@ -13,15 +13,18 @@ final class RestorationState: Sendable {
         var turns: [CheckedContinuation<Void, Never>] = []
     }
 
+    private let fileSystem: any NamedFileSystem
     private let state = Lock(State())
     /// One save or restore at a time finds the directory.
     private let opening = Lock(())
+
+    init(_ fileSystem: any NamedFileSystem) { self.fileSystem = fileSystem }
 
     /// Whether a restoration has begun and is not complete.
     var isUnderWay: Bool { state.withLock { $0.restorations > 0 } }
 
     /// The directory, which is held from now on in place of another one.
-    func directory(_ path: String, fileSystem: any FileSystem) throws(PressureError) -> StateDirectory {
+    func directory(_ path: String) throws(PressureError) -> StateDirectory {
         try opening.withLock { _ throws(PressureError) in
             if let held = state.withLock({ $0.directory }), held.path == path { return held }
             let directory = try StateDirectory(path, fileSystem: fileSystem)

@@ -17,7 +17,7 @@ import SystemPackage
 /// whoever clears up leaves what is locked.
 final class StateDirectory: Sendable {
     let path: String
-    let fileSystem: any FileSystem
+    let fileSystem: any NamedFileSystem
     private let lock: CInt
     /// Whether this made the directory.
     private let isNew: Bool
@@ -34,7 +34,7 @@ final class StateDirectory: Sendable {
     ///
     /// - Throws: ``PressureError`` with `stateDirectoryUnusable` when it is not this user's alone or cannot be used,
     ///   `stateDirectoryInUse` when another manager holds it, in this process or another one.
-    init(_ path: String, fileSystem: any FileSystem) throws(PressureError) {
+    init(_ path: String, fileSystem: any NamedFileSystem) throws(PressureError) {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .stateDirectoryUnusable(path, "is not a path") }
         self.path = path
         self.fileSystem = fileSystem
@@ -48,7 +48,7 @@ final class StateDirectory: Sendable {
         }
     }
 
-    private static func openLock(_ path: String, _ fileSystem: any FileSystem) throws(PressureError) -> (
+    private static func openLock(_ path: String, _ fileSystem: any NamedFileSystem) throws(PressureError) -> (
         CInt, isNew: Bool
     ) {
         let facts: DirectoryFacts
@@ -70,7 +70,7 @@ final class StateDirectory: Sendable {
     }
 
     /// Whether there was none.
-    private static func makeDirectory(_ path: String, _ fileSystem: any FileSystem) throws(Errno) -> Bool {
+    private static func makeDirectory(_ path: String, _ fileSystem: any NamedFileSystem) throws(Errno) -> Bool {
         do {
             try fileSystem.makeDirectory(path)
             return true

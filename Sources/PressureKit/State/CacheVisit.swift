@@ -5,14 +5,14 @@ import SystemPackage
 /// Where a limit on memory counts the page cache, what a saved state brings there goes again, window by window: it is
 /// read or written once, and would be taken for room that the app's values need.
 struct CacheVisit {
-    private let fileSystem: any FileSystem
+    private let fileSystem: any NamedFileSystem
     private let descriptor: CInt
     /// Bytes after which they go; `nil` where the kernel may keep them.
     private let window: Int?
     /// Bytes since they went.
     private var count = 0
 
-    init(_ fileSystem: any FileSystem, _ descriptor: CInt, _ limits: SpillLimits) {
+    init(_ fileSystem: any NamedFileSystem, _ descriptor: CInt, _ limits: SpillLimits) {
         self.fileSystem = fileSystem
         self.descriptor = descriptor
         window = limits.bypassPageCache ? limits.writebackWindow : nil

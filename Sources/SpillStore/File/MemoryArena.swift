@@ -98,20 +98,6 @@ final class MemoryArena: FileSystem, @unchecked Sendable {
 
     func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts { throw .notSupported }
 
-    // It has no names.
-
-    func makeDirectory(_ path: String) throws(Errno) { throw .notSupported }
-
-    func openNamed(_ path: String, creates: Bool) throws(Errno) -> CInt { throw .notSupported }
-
-    func lock(_ descriptor: CInt) throws(Errno) { throw .notSupported }
-
-    func rename(_ path: String, to newPath: String) throws(Errno) { throw .notSupported }
-
-    func synchronize(_ descriptor: CInt) throws(Errno) {}
-
-    func synchronizeDirectory(_ path: String) throws(Errno) { throw .notSupported }
-
     var maximumFileSize: Int64 { Int64(capacity) }
 
     var effectiveUser: UInt32 { geteuid() }

@@ -1,8 +1,8 @@
 import PressureKit
 import SystemPackage
 
-/// Every call is documented where `FileSystem` declares it.
-extension SimulatedDisk: FileSystem {
+/// Every call is documented where `FileSystem` and `NamedFileSystem` declare it.
+extension SimulatedDisk: NamedFileSystem {
     func openNameless(in directory: String) throws(Errno) -> CInt { try base.openNameless(in: directory) }
 
     func openExclusive(_ path: String) throws(Errno) -> CInt { try base.openExclusive(path) }

@@ -8,7 +8,7 @@ import SystemPackage
 /// The worst that POSIX and the journals of ext4, XFS and btrfs allow: of a file only what was synchronised is sure; the
 /// rest may be there, or not, or as zeros, or in part. Of the changes to names since their directory was synchronised any
 /// number of the first may have happened; a directory's own name is one of the names in its parent.
-final class PowerLossDisk: FileSystem {
+final class PowerLossDisk: NamedFileSystem {
     /// The change of a name.
     private enum Change {
         case link(String, Int)

@@ -23,7 +23,7 @@ struct StateBench {
         let page = Lock(0)
         let kept = Lock<[PressureController]>([])
 
-        init(_ disk: any FileSystem, provides: Bool = true, wrong: String? = nil) throws {
+        init(_ disk: any NamedFileSystem, provides: Bool = true, wrong: String? = nil) throws {
             manager = try makeManager(fileSystem: disk)
             self.provides = provides
             self.wrong = wrong

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct StateCacheTests {
     private static let directory = "/var/tmp/state"
 
-    private func manager(_ fileSystem: any FileSystem, bypasses: Bool) throws -> PressureManager {
+    private func manager(_ fileSystem: any NamedFileSystem, bypasses: Bool) throws -> PressureManager {
         try makeManager(fileSystem: fileSystem) { $0.bypassesPageCache = bypasses }
     }
 
@@ -65,7 +65,7 @@ import Testing
         try fill(manager)
         try await manager.saveState(to: Self.directory)
         let before = disk.calls(.writeback)
-        let directory = try manager.restoration.directory(Self.directory, fileSystem: disk)
+        let directory = try manager.restoration.directory(Self.directory)
         let restorer = StateRestorer(directory: directory, limits: manager.context.engine.file.limits)
         let checked = try #require(try restorer.read())
         #expect(checked.file.limits.bypassPageCache == bypasses)

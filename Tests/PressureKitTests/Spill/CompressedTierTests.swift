@@ -11,7 +11,7 @@ import Testing
 @Suite struct CompressedTierTests {
     private func manager(
         _ tier: CompressedTier,
-        fileSystem: (any FileSystem)? = nil
+        fileSystem: (any NamedFileSystem)? = nil
     ) throws -> (PressureManager, PressureController) {
         let manager = try makeManager(fileSystem: fileSystem ?? InMemoryFileSystem()) { $0.compressedTier = tier }
         return (manager, try addController("app", to: manager.root))
