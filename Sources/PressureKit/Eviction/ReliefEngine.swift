@@ -57,7 +57,9 @@ final class ReliefEngine: Sendable {
             cipher: options.cipher
         )
         compressedTier = options.compressedTier
-        memory = try compressedTier.limit > .zero ? SegmentFile(inMemory: compressedTier.limit) : nil
+        memory =
+            try compressedTier.limit > .zero
+            ? SegmentFile(inMemory: compressedTier.limit, decoders: file.decoders) : nil
         isMemoryBacked = directory.isMemoryBacked
         storage = Lock((PlanStorage(limit: options.plannedValues), (0, 0)))
         policy = options.policy

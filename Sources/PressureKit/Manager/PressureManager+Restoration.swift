@@ -68,7 +68,7 @@ extension PressureManager {
     @discardableResult
     public func restoreState(from directory: String, version: String = "") async throws(PressureError) -> StateReport {
         let (root, held) = (root, restoration)
-        let (delegate, limits) = (delegate, context.engine.file.limits)
+        let (delegate, file) = (delegate, context.engine.file)
         held.begin()
         // A save that is under way describes the tree as it was.
         await held.takeTurn()
@@ -77,7 +77,7 @@ extension PressureManager {
             defer { held.endTurn() }
             report = try await Self.blocking { () throws(PressureError) in
                 let directory = try held.directory(directory)
-                let restorer = StateRestorer(directory: directory, limits: limits)
+                let restorer = StateRestorer(directory: directory, limits: file.limits, decoders: file.decoders)
                 guard let state = try restorer.read() else { return StateReport.nothing }
                 let saved = state.manifest.version
                 guard delegate?.shouldRestoreState(savedBy: saved, version: version) ?? (saved == version) else {

@@ -11,8 +11,9 @@ extension SpillCopy {
     /// - Throws: ``PressureError`` with `restoreFailed` or `damagedCopy`, or what the value's own initialiser throws.
     func restore<Value: Spillable>(_ type: Value.Type, plainByteCount: Int) throws -> Value {
         guard let file else { preconditionFailure("restored a value that has no copy") }
-        let decoder = try DecoderPool.shared.take()
-        defer { DecoderPool.shared.giveBack(decoder) }
+        let decoders = file.decoders
+        let decoder = try decoders.take()
+        defer { decoders.giveBack(decoder) }
         guard chunkCount == SegmentFile.chunkCount(forByteCount: plainByteCount) else {
             throw SpillFailure.damaged(.contradiction)
         }
@@ -22,7 +23,9 @@ extension SpillCopy {
                 throw PressureError.tooLittleRoom(Value.self, given: storage.count, byteCount: plainByteCount)
             }
             let destination = unsafe Destination(bytes: storage)
-            try RestoreCrew.shared.read(chunks: chunkCount, with: decoder) { (index, decoder) throws(SpillFailure) in
+            let crew = RestoreCrew.shared
+            try crew.read(chunks: chunkCount, with: decoder, others: decoders) {
+                (index, decoder) throws(SpillFailure) in
                 guard let record = record(index) else { preconditionFailure("chunk \(index) was never written") }
                 // Within the storage, which has all bytes; `read` checks that the record's length is the range's.
                 let range = SegmentFile.chunkRange(index, ofByteCount: plainByteCount)

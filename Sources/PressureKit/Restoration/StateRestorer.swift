@@ -7,6 +7,8 @@ struct StateRestorer {
     let directory: StateDirectory
     /// Those of the manager's spill file, which say what is to become of the page cache.
     var limits = SpillLimits()
+    /// The manager's.
+    var decoders = DecoderPool()
 
     /// A state whose every byte was checked.
     struct Checked: Sendable {
@@ -30,7 +32,8 @@ struct StateRestorer {
             adopting: descriptor,
             fileSystem: directory.fileSystem,
             limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: limits.bypassPageCache),
-            isReadOnly: true
+            isReadOnly: true,
+            decoders: decoders
         )
         do {
             let size = try directory.fileSystem.usage(descriptor).size
@@ -76,8 +79,8 @@ struct StateRestorer {
 
     /// Reads every frame and holds it against its record and checksum.
     private func check(_ node: StateManifest.Node, in file: SegmentFile, _ visit: inout CacheVisit) throws {
-        let decoder = try DecoderPool.shared.take()
-        defer { DecoderPool.shared.giveBack(decoder) }
+        let decoder = try file.decoders.take()
+        defer { file.decoders.giveBack(decoder) }
         for value in node.caches.lazy.flatMap(\.values) {
             for record in value.records {
                 switch file.verdict(on: record, with: decoder) {

@@ -50,8 +50,8 @@ final class StateFrames {
     /// - Parameter path: whose it is, for the report.
     func take(_ copy: SpillCopy, path: @autoclosure () -> String) throws -> [SpillRecord]? {
         guard let source = copy.file else { return [] }
-        let decoder = try DecoderPool.shared.take()
-        defer { DecoderPool.shared.giveBack(decoder) }
+        let decoder = try source.decoders.take()
+        defer { source.decoders.giveBack(decoder) }
         decoder.use.begin()
         defer { decoder.use.end() }
         var records: [SpillRecord] = []

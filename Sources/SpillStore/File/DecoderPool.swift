@@ -1,15 +1,15 @@
 package import PressureSystem
 import Synchronization
 
-/// Decoders for the readers of the process: a reader waiting for its value is never queued behind another reader.
+/// Decoders for the readers of a manager's files: a reader waiting for its value is never queued behind another reader.
 package final class DecoderPool: Sendable {
-    /// The pool of the process.
-    package static let shared = DecoderPool()
-
     /// Decoders kept for reuse: more than a machine's readers use at once is more than it pays to keep.
     private static let kept = 8
 
     private let spare = Lock<[ChunkDecoder]>([])
+
+    /// A pool without any yet.
+    package init() {}
 
     /// A decoder of one's own, new if all are in use.
     ///

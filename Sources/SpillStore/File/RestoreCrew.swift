@@ -8,7 +8,8 @@ import Synchronization
 /// works too, and is done as soon as the last chunk is, so it never waits for a helper that is busy elsewhere. Threads
 /// start with the first large restore, one fewer than there are cores, and sleep in between.
 package final class RestoreCrew: Sendable {
-    /// The crew of the process.
+    /// The crew of the process: as many threads as there are cores, however many managers share them. It knows nothing of
+    /// a manager but the values that it is reading at the moment.
     package static let shared = RestoreCrew(helpers: min(7, Int(pk_usable_cpus()) - 1))
 
     /// Reads one chunk of what is being restored.
@@ -26,16 +27,22 @@ package final class RestoreCrew: Sendable {
     /// A crew of at most `helpers` threads beside the reader's own.
     init(helpers: Int) { limit = helpers }
 
-    /// Has all chunks read, on this thread and others. Blocks until no thread works on any of them.
+    /// Has all chunks read, on this thread and others, whose decoders are of `decoders`. Blocks until no thread works on
+    /// any of them.
     ///
     /// - Throws: the failure of the first chunk that failed; the others may be left out then.
-    package func read(chunks: Int, with decoder: ChunkDecoder, _ reading: Reading) throws(SpillFailure) {
+    package func read(
+        chunks: Int,
+        with decoder: ChunkDecoder,
+        others decoders: DecoderPool,
+        _ reading: Reading
+    ) throws(SpillFailure) {
         guard chunks > 1, limit > 0 else {
             for chunk in 0..<chunks { try reading(chunk, decoder) }
             return
         }
         let failure = withoutActuallyEscaping(reading) { reading -> SpillFailure? in
-            let job = Job(chunks: chunks, reading)
+            let job = Job(chunks: chunks, decoders, reading)
             offer(job)
             job.work(with: decoder)
             state.withLock { state in state.open.removeAll { $0 === job } }
@@ -73,9 +80,9 @@ package final class RestoreCrew: Sendable {
                 job.helpers += 1
                 return job
             }
-            if let decoder = try? DecoderPool.shared.take() {
+            if let decoder = try? job.decoders.take() {
                 job.work(with: decoder)
-                DecoderPool.shared.giveBack(decoder)
+                job.decoders.giveBack(decoder)
             }
             state.withLock { state in
                 job.helpers -= 1
@@ -90,14 +97,16 @@ package final class RestoreCrew: Sendable {
         // Sendable: constants and atomics, but for `helpers`, which the crew's lock guards, and `reading`, which is let go
         // when no helper is left.
         private let chunks: Int
+        let decoders: DecoderPool
         var reading: Reading?
         private let next = Atomic<Int>(0)
         let failure = Lock<SpillFailure?>(nil)
         /// How many helpers are at work.
         var helpers = 0
 
-        init(chunks: Int, _ reading: @escaping Reading) {
+        init(chunks: Int, _ decoders: DecoderPool, _ reading: @escaping Reading) {
             self.chunks = chunks
+            self.decoders = decoders
             self.reading = reading
         }
 

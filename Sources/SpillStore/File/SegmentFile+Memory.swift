@@ -4,14 +4,15 @@ extension SegmentFile {
     /// A segment file in memory, for values that are compressed and stay there: of at most `limit` bytes.
     ///
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no address space.
-    package convenience init(inMemory limit: ByteCount) throws(PressureError) {
+    package convenience init(inMemory limit: ByteCount, decoders: DecoderPool = DecoderPool()) throws(PressureError) {
         let limits = SpillLimits(
             maximumBytes: limit,
             freeSpaceFloor: .zero,
             returnsAtOnce: true
         )
         let nowhere = SpillDirectory(path: "", origin: .fallback, isMemoryBacked: true)
-        try self.init(directory: nowhere, fileSystem: MemoryArena(capacity: limit), limits: limits)
+        let arena = try MemoryArena(capacity: limit)
+        try self.init(directory: nowhere, fileSystem: arena, limits: limits, cipher: nil, decoders: decoders)
     }
 
     /// Whether `byteCount` more bytes have room below the limit, as far as is known without placing them.

@@ -36,6 +36,8 @@ package final class SegmentFile: Sendable {
     }
 
     package let fileSystem: any FileSystem
+    /// What reads it. Files of one manager share it.
+    package let decoders: DecoderPool
     let descriptor: CInt
     /// The same file, opened to be written past the page cache; `nil` where that cannot be.
     let direct: CInt?
@@ -88,7 +90,8 @@ package final class SegmentFile: Sendable {
         directory: SpillDirectory,
         fileSystem: any FileSystem,
         limits: SpillLimits,
-        cipher: SpillCipher?
+        cipher: SpillCipher?,
+        decoders: DecoderPool = DecoderPool()
     ) throws(PressureError) {
         do {
             descriptor = try fileSystem.openTemporary(in: directory.path)
@@ -97,6 +100,7 @@ package final class SegmentFile: Sendable {
         }
         direct = try? fileSystem.openDirect(descriptor)
         self.fileSystem = fileSystem
+        self.decoders = decoders
         stated = limits
         bypasses = Atomic(limits.bypassPageCache)
         self.cipher = cipher
@@ -142,9 +146,16 @@ package final class SegmentFile: Sendable {
 
     /// Takes over an open file: one with a saved state, to be written or, with `isReadOnly`, to be read as long as
     /// values have their copies there. Closes it when it is released.
-    package init(adopting descriptor: CInt, fileSystem: any FileSystem, limits: SpillLimits, isReadOnly: Bool = false) {
+    package init(
+        adopting descriptor: CInt,
+        fileSystem: any FileSystem,
+        limits: SpillLimits,
+        isReadOnly: Bool = false,
+        decoders: DecoderPool = DecoderPool()
+    ) {
         self.descriptor = descriptor
         self.fileSystem = fileSystem
+        self.decoders = decoders
         stated = limits
         bypasses = Atomic(limits.bypassPageCache)
         self.isReadOnly = isReadOnly

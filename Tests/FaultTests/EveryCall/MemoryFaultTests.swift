@@ -34,9 +34,10 @@ import Testing
     }
 
     /// All spare decoders are in use, so that a restore has to make one.
-    private func holdingDecoders(_ body: () throws -> Void) throws {
-        let held = try (0..<12).map { _ in try DecoderPool.shared.take() }
-        defer { for decoder in held.prefix(2) { DecoderPool.shared.giveBack(decoder) } }
+    private func holdingDecoders(of bench: FaultBench, _ body: () throws -> Void) throws {
+        let decoders = bench.manager.context.engine.file.decoders
+        let held = try (0..<12).map { _ in try decoders.take() }
+        defer { for decoder in held.prefix(2) { decoders.giveBack(decoder) } }
         try body()
     }
 
@@ -79,7 +80,7 @@ import Testing
                 await bench.warn()
                 let first = CInt(number)
                 let context = "request \(number)\(isLasting ? " and on" : "")"
-                try holdingDecoders {
+                try holdingDecoders(of: bench) {
                     pk_refuse_memory(first, isLasting)
                     bench.readAll(context)
                     refused = Int(pk_refused_memory())
@@ -126,7 +127,7 @@ import Testing
             let bench = try FaultBench(on: base)
             try bench.add("mine", makeBytes(3000, seed: 1))
             _ = try saver.save(bench.manager.root)
-            try holdingDecoders {
+            try holdingDecoders(of: bench) {
                 refusing {
                     do throws(PressureError) {
                         _ = try saver.save(bench.manager.root)

@@ -12,7 +12,7 @@ import Testing
         for chunks in [0, 1, 2, 7, 64] {
             let seen = Lock<[Int]>([])
             let decoder = try ChunkDecoder()
-            try crew.read(chunks: chunks, with: decoder) { (chunk, _) throws(SpillFailure) in
+            try crew.read(chunks: chunks, with: decoder, others: DecoderPool()) { (chunk, _) throws(SpillFailure) in
                 seen.withLock { $0.append(chunk) }
             }
             #expect(seen.withLock { $0.sorted() } == Array(0..<chunks))
@@ -24,7 +24,7 @@ import Testing
         let count = Atomic<Int>(0)
         let decoder = try ChunkDecoder()
         let error = #expect(throws: SpillFailure.self) {
-            try crew.read(chunks: 1000, with: decoder) { (chunk, _) throws(SpillFailure) in
+            try crew.read(chunks: 1000, with: decoder, others: DecoderPool()) { (chunk, _) throws(SpillFailure) in
                 count.wrappingAdd(1, ordering: .relaxed)
                 if chunk == 3 { throw .notWritten }
             }
