@@ -3,7 +3,8 @@ import CLinuxShims
 /// A few threads for what async callers ask for and what blocks, so that none of them blocks the cooperative pool.
 ///
 /// There is one for each kind of waiting (``shared``, ``restores``, ``errands``), so that loaders which are stuck on a
-/// network keep nobody from a value that only has to be read back, or from a save.
+/// network keep nobody from a value that only has to be read back, or from a save. They are the process's, because a cache
+/// loads without a manager too, and threads for each manager would take memory while they wait.
 ///
 /// A pool has as many threads as it was made for. When all of them are at work, jobs wait, and none of them has been
 /// begun for a while, the pool takes it that its threads are blocked, and adds one, again and again, up to ``most``: as

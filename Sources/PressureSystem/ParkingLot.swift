@@ -5,7 +5,7 @@ import Synchronization
 /// A slot has one bit that says somebody sleeps; who, is kept here, by the slot's address. So waiting costs a cache
 /// entry no memory of its own. The idea is WebKit's parking lot (WTF::ParkingLot): the sleeper enqueues itself only if
 /// the slot still has the bit set, checked under the bucket's lock, and the waker clears the bit before it takes that
-/// lock; so no wake-up is lost.
+/// lock; so no wake-up is lost. One for the process: nothing stays in it but sleepers, under addresses nobody else has.
 package enum ParkingLot {
     /// What the sleeper is told.
     package enum Outcome: Sendable {

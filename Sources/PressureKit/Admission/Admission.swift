@@ -99,7 +99,8 @@ package final class Admission: Sendable {
     package var counts: AdmissionCounts { state.withLock { $0.counts } }
 
     /// The calling thread is one that a relief itself needs to go on: what it loads never waits for a relief. For the
-    /// relief thread and those on which it has hooks called.
+    /// relief thread and those on which it has hooks called. A mark of the thread, not of the manager: two managers' reliefs
+    /// that wait for each other would free nothing.
     package static func exemptThisThread() { pk_exempt_thread() }
 
     /// Whether the calling thread is one of those.

@@ -116,9 +116,10 @@ final class ManagerContext: Sendable {
         }
     }
 
-    /// Makes room for a cache in plans and in the spill file.
+    /// Makes room for a cache in plans and in the spill file, and has it count for the budgets above it.
     func adopt(_ entry: CacheEntry) {
         entry.join(ledger)
+        if entry.host?.isBudgeted ?? false { entry.traits.isBudgeted.store(true, ordering: .relaxed) }
         reserve()
     }
 

@@ -15,11 +15,12 @@ extension PressureController {
     public var budget: ByteCount? {
         get { state.withLock { $0.budget } }
         set {
-            Budgets.exist.store(true, ordering: .relaxed)
             state.withLock { state in
                 state.budget = newValue
                 state.budgetSlack = 0
             }
+            // Those that come later see the budget when they join.
+            Self.hierarchy.withLock { _ in forEachEntry { $0.traits.isBudgeted.store(true, ordering: .relaxed) } }
             keepToBudget()
         }
     }
@@ -29,6 +30,16 @@ extension PressureController {
         var entries: [(entry: CacheEntry, isVisible: Bool)] = []
         collectEntries(into: &entries)
         return ByteCount(bytes: entries.reduce(0) { $0 + $1.entry.residentByteCount })
+    }
+
+    /// Whether this controller or one above it has a budget.
+    var isBudgeted: Bool {
+        var next: PressureController? = self
+        while let controller = next {
+            if controller.budget != nil { return true }
+            next = controller.superior
+        }
+        return false
     }
 
     /// So many bytes have come to one of its caches.

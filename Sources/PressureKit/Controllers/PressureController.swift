@@ -59,7 +59,8 @@ public final class PressureController: Sendable {
     }
 
     /// Held while links of several controllers change or a whole tree is read, so that it is seen in one piece.
-    /// Before any controller's own lock; no hook is called with it.
+    /// Before any controller's own lock; no hook is called with it. One for all trees, since two may become one: with a
+    /// lock for each, both would be needed then, in an order that the joining itself changes.
     static let hierarchy = Lock<Void>(())
 
     /// The restoration identifier: unique among siblings, not empty, without a slash.

@@ -10,6 +10,8 @@ protocol CacheHost: AnyObject, Sendable {
     var admission: Admission? { get }
     /// Who evicts; `nil` where nobody does.
     var engine: ReliefEngine? { get }
+    /// Whether it or somebody above it has a budget.
+    var isBudgeted: Bool { get }
     /// What loads and restores are timed by.
     var clock: any MonotonicClock { get }
 

@@ -13,6 +13,8 @@ struct CacheTraits: ~Copyable, Sendable {
     let failureHandler = Lock<(@Sendable (ResourceFailure) -> Bool)?>(nil)
     /// What is loaded instead while memory is short.
     let alternate = AtomicLazyReference<Alternate>()
+    /// Whether a controller above it has, or had, a budget.
+    let isBudgeted = Atomic<Bool>(false)
     /// The bytes in memory when budgets last counted them.
     let counted = Atomic<Int>(0)
     /// Whether a saved state includes it.

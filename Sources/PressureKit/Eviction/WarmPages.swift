@@ -8,7 +8,7 @@ import Synchronization
 /// page faults (measured), more than reading and inflating the value. Nothing else feeds this: what an app or a relief
 /// releases goes back to the system at once, and a relief takes what is kept here first.
 final class WarmPages: Sendable {
-    /// The pages of the process.
+    /// The pages of the process: the app makes a ``PageBuffer`` before any cache, and so any manager, knows of it.
     static let shared = WarmPages()
 
     /// The most that is kept, a small limit on memory aside: what a few misses under way at once need.
@@ -66,7 +66,8 @@ final class WarmPages: Sendable {
         }
     }
 
-    /// Runs `body`; pages that it releases on this thread may be kept.
+    /// Runs `body`; pages that it releases on this thread may be kept. A mark of the thread, since a `deinit` can be told
+    /// nothing.
     static func trading<Result>(_ body: () throws -> Result) rethrows -> Result {
         pk_set_trading(true)
         defer { pk_set_trading(false) }

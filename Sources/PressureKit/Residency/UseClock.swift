@@ -2,7 +2,8 @@ public import Synchronization
 
 /// The logical clock by which caches remember when they were last used.
 ///
-/// One for the process, so that reading it costs a hot access one load of a line that is rarely written. It moves on
+/// One for the process, so that reading it costs a hot access one load of a line that is rarely written; a manager's own
+/// would have to be found first. Managers share nothing by it but how fast ages grow, and only ages are compared. It moves on
 /// with every load, restore, write and relief, not with every hit: hits between two such events count as
 /// simultaneous, which is all that an order of eviction needs. 32 bits wrap; ages are differences, so they survive it.
 @usableFromInline
