@@ -206,14 +206,13 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     }
 
     /// By slot, not by age: slots never move, so a slice may begin where the one before ended, whatever came between.
-    override func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void, pause: () -> Void = {}) {
+    override func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void) {
         for number in 0..<KeyedShards<Key, Value>.count {
             var next: UInt32? = 0
             while let first = next {
                 next = unsafe shards[number].pointee.withLock { shard in
                     shard.forEachInSlice(from: first) { unsafe body($0.slot.base) }
                 }
-                pause()
             }
         }
     }

@@ -122,12 +122,7 @@ package class CacheEntry: @unchecked Sendable {
 
     /// The same for calm times, when nobody may be kept waiting: a lock is held for a bounded number of slots. What comes
     /// or goes meanwhile may be left out, and slots without a value may be passed too.
-    ///
-    /// - Parameter pause: called after each slice, with nothing locked.
-    func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void, pause: () -> Void = {}) {
-        unsafe forEachSlot(body)
-        pause()
-    }
+    func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe forEachSlot(body) }
 
     /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
     /// nothing.
