@@ -138,6 +138,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What tests ask of the system and the library does not: fork(2), and to have memory refused.
+        .target(name: "CTestShims", path: "Tests/Shims", cSettings: cSettings),
         // What several test targets share.
         .target(
             name: "PressureKitTestSupport",
@@ -152,6 +154,7 @@ let package = Package(
                 "PressureKitTestSupport",
                 "CAllocationCounter",
                 "CLinuxShims",
+                "CTestShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
@@ -171,6 +174,7 @@ let package = Package(
                 "PressureKitTesting",
                 "PressureKitTestSupport",
                 "CLinuxShims",
+                "CTestShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -2,7 +2,6 @@
 #include "CLinuxShims.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -41,7 +40,3 @@ uint64_t pk_process_generation(void) {
     uint64_t mine = atomic_fetch_add(&generation, 1) + 1;
     return atomic_compare_exchange_strong(mark, &found, mine) ? mine : found;
 }
-
-int pk_fork(void) { return fork(); }
-
-int pk_unshare_processes(void) { return unshare(CLONE_NEWPID); }

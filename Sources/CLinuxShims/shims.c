@@ -104,7 +104,6 @@ int pk_malloc_trim(void) {
 }
 
 void *pk_map_pages(size_t length) {
-    if (pk_is_memory_refused()) return NULL;
     void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return address == MAP_FAILED ? NULL : address;
 }
@@ -169,7 +168,6 @@ int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t f
 }
 
 void *pk_reserve_pages(size_t length) {
-    if (pk_is_memory_refused()) return NULL;
     void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return address == MAP_FAILED ? NULL : address;
 }
@@ -297,32 +295,6 @@ static _Thread_local bool exempt;
 void pk_exempt_thread(void) { exempt = true; }
 
 bool pk_is_exempt_thread(void) { return exempt; }
-
-// Memory that the system refuses, for tests.
-
-static _Thread_local struct {
-    int first;
-    bool lasts;
-    int asked;
-    int refused;
-} refusal;
-
-void pk_refuse_memory(int first, bool lasts) {
-    refusal.first = first;
-    refusal.lasts = lasts;
-    refusal.asked = 0;
-    refusal.refused = 0;
-}
-
-int pk_refused_memory(void) { return refusal.refused; }
-
-bool pk_is_memory_refused(void) {
-    if (refusal.first == 0) return false;
-    refusal.asked++;
-    bool is_refused = refusal.lasts ? refusal.asked >= refusal.first : refusal.asked == refusal.first;
-    if (is_refused) refusal.refused++;
-    return is_refused;
-}
 
 // The control socket.
 

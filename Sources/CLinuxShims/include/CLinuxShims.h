@@ -143,12 +143,6 @@ int64_t pk_send_bytes(int descriptor, const void *bytes, size_t count);
 /// What `stat(2)` finds: 0 a regular file, 1 a FIFO, 2 a socket, 3 anything else; -1 nothing. The macros do not import.
 int pk_kind_of_path(const char *path);
 
-/// `fork(2)`, which Swift declares unavailable; for tests of what a child finds.
-int pk_fork(void);
-
-/// `unshare(2)` with CLONE_NEWPID: the next child is 1 in a namespace of its own. For the same tests.
-int pk_unshare_processes(void);
-
 /// A number of the calling process, never 0, that no process it descends from by fork(2) has. By a page that the kernel
 /// wipes in children (MADV_WIPEONFORK), which is behind _GNU_SOURCE, or by `pthread_atfork(3)`.
 uint64_t pk_process_generation(void);
@@ -175,18 +169,6 @@ void pk_exempt_thread(void);
 
 /// Whether the calling thread is marked so.
 bool pk_is_exempt_thread(void);
-
-// Memory that the system refuses, for tests.
-
-/// Has the calling thread's requests for memory refused that ask through the shims: the one with number `first`, counted
-/// from 1, and with `lasts` all that follow. 0 ends it.
-void pk_refuse_memory(int first, bool lasts);
-
-/// How many requests were refused since then.
-int pk_refused_memory(void);
-
-/// Counts a request of the calling thread; whether it is refused. What asks the C library itself calls it first.
-bool pk_is_memory_refused(void);
 
 // The control socket: AF_UNIX addresses are a cast that Swift cannot make.
 

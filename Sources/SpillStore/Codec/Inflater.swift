@@ -1,4 +1,3 @@
-import CLinuxShims
 import CZlib
 import PressureSystem
 
@@ -12,7 +11,7 @@ import PressureSystem
     init() throws(PressureError) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard !pk_is_memory_refused(), unsafe pk_inflate_init_raw(stream) == Z_OK else {
+        guard unsafe pk_inflate_init_raw(stream) == Z_OK else {
             unsafe stream.deallocate()
             throw .scratchUnavailable(byteCount: 8 << 10)
         }

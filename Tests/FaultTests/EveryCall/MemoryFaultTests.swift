@@ -1,4 +1,4 @@
-import CLinuxShims
+import CTestShims
 import Glibc
 import PressureKitTestSupport
 import PressureKitTesting

@@ -1,4 +1,4 @@
-import CLinuxShims
+import CTestShims
 import Foundation
 import Glibc
 import PressureKitTestSupport
