@@ -22,6 +22,8 @@ final class ManagerContext: Sendable {
     let restoresAhead: Bool
     /// Whether one thing is done at a time; see ``PressureConfiguration/isSequential``.
     let isSequential: Bool
+    /// How many values are restored at a time for one caller.
+    var restores: Int { isSequential ? 1 : RestoreReport.concurrency }
     /// Counts for others; `nil` unless the app asks for metrics.
     let meter: (any ManagerMeter)?
     /// Told of everything there and then.

@@ -45,9 +45,10 @@ extension PressureController {
         if wasSeen { incoming.beginTransition(true, into: &coming) }
         var spilled: [CacheEntry] = []
         incoming.collectSpilled(into: &spilled)
-        let isSequential = context?.isSequential ?? false
-        let concurrency = isSequential ? 1 : RestoreReport.concurrency
-        let report = await RestoreReport(bringingBack: spilled, concurrency: concurrency)
+        let report = await RestoreReport(
+            bringingBack: spilled,
+            concurrency: context?.restores ?? RestoreReport.concurrency
+        )
         coming.end()
         leaving.end()
         return report

@@ -16,7 +16,7 @@ extension PressureConfiguration {
             compressesLater: compressesLater,
             policy: policy ?? evictionOrder.policy,
             plannedValues: plannedValues,
-            workers: isSequential ? 1 : workers,
+            workers: workers,
             processors: processors,
             limits: limits,
             environment: environment,

@@ -58,8 +58,9 @@ extension PressureManager {
         }
         let scene = context.scene
         let demands = scene.demands
-        let concurrency = context.isSequential ? 1 : RestoreReport.concurrency
-        var report = await RestoreReport(bringingBack: entries, concurrency: concurrency) { scene.demands == demands }
+        var report = await RestoreReport(bringingBack: entries, concurrency: context.restores) {
+            scene.demands == demands
+        }
         report.duration = context.clock.now() - start
         context.events.deliver(.restoreFinished(report))
         return report

@@ -58,6 +58,7 @@ struct Stage: Sendable {
         virtualMachine.limit = memory.cgroupLimit
         configuration.clock = pace.clock
         configuration.isSequential = true
+        configuration.workers = 1
         configuration.residentBytes = { [weak virtualMachine] in virtualMachine?.held.bytes ?? 0 }
         configuration.busyReading = { BusyReading(time: $0) }
         // By default that depends on this machine's cgroups.

@@ -146,6 +146,7 @@ private final class StateBench: Sendable {
         var configuration = PressureConfiguration()
         configuration.sources = []
         configuration.isSequential = true
+        configuration.workers = 1
         configuration.spillDirectory = "/var/tmp"
         configuration.freeSpaceFloor = .zero
         configuration.fileSystem = InMemoryFileSystem()
