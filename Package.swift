@@ -126,14 +126,22 @@ let package = Package(
         ),
         .target(name: "CPressureKit", cSettings: cSettings),
         .target(name: "PressureKitC", dependencies: layers + ["CPressureKit"], swiftSettings: settings),
+        // Of the tool: the language of scenarios, which the fuzzer reads as well, and the pages it writes for a browser.
+        .target(
+            name: "ScenarioLanguage",
+            dependencies: layers + [.product(name: "Yams", package: "Yams")],
+            swiftSettings: settings
+        ),
+        .target(name: "ReportPages", dependencies: ["PressureSystem"], swiftSettings: settings),
         .executableTarget(
             name: "pressuresim",
             dependencies: layers + [
+                "ScenarioLanguage",
+                "ReportPages",
                 "CAllocationCounter",
                 "CLinuxShims",
                 "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Yams", package: "Yams"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings
@@ -183,7 +191,7 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: layers + [
-                "pressuresim", "PressureKitTesting",
+                "ScenarioLanguage", "PressureKitTesting",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Driver", "Corpus", "Dictionaries"],  // the fuzzer's own; the corpus is read from where it is
@@ -191,7 +199,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PressuresimTests",
-            dependencies: layers + ["pressuresim", .product(name: "Yams", package: "Yams")],
+            dependencies: layers + [
+                "pressuresim", "ScenarioLanguage", "ReportPages", .product(name: "Yams", package: "Yams"),
+            ],
             exclude: ["Fixtures"],  // read from where they are
             swiftSettings: settings
         ),
@@ -211,30 +221,20 @@ let package = Package(
 )
 
 if Context.environment["PRESSUREKIT_FUZZ"] != nil {
-    // For scripts/fuzz.sh, which builds with sanitizers: the fuzzer, and of the tool only the reader of scenarios, as a
-    // library, since an executable cannot be linked into another one.
-    package.targets.removeAll { $0.name == "pressuresim" || $0.isTest }
+    // For scripts/fuzz.sh, which builds with sanitizers: the fuzzer, without the tool and the tests.
+    package.targets.removeAll { ["pressuresim", "ReportPages"].contains($0.name) || $0.isTest }
     package.products.removeAll { $0.name == "pressuresim" }
-    package.targets += [
-        .target(
-            name: "pressuresim",
-            dependencies: layers + [.product(name: "Yams", package: "Yams")],
-            sources: [
-                "Scenario", "Access/TraceKeys.swift", "Access/ZipfDistribution.swift", "Content/ContentSource.swift",
-                "Content/SplitMix64.swift", "Report/Quantities.swift",
-            ],
-            swiftSettings: settings
-        ),
+    package.targets.append(
         .executableTarget(
             name: "fuzz",
             dependencies: layers + [
-                "pressuresim", "PressureKitTesting",
+                "ScenarioLanguage", "PressureKitTesting",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/FuzzTests",
             exclude: ["Corpus", "CorpusTests.swift", "Dictionaries"],
             sources: ["Properties", "Driver"],
             swiftSettings: settings
-        ),
-    ]
+        )
+    )
 }

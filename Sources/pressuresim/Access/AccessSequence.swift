@@ -1,3 +1,5 @@
+import ScenarioLanguage
+
 /// Which of `population` things is accessed next, for ever.
 struct AccessSequence: Sendable {
     private enum Order: Sendable {

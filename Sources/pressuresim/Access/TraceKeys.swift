@@ -1,10 +1,8 @@
 import Foundation
+import ScenarioLanguage
 
 /// A recorded series of keys, each replaced by the number of its first appearance.
 struct TraceKeys: Sendable {
-    /// The largest file that is read.
-    static let mostBytes = 64 << 20
-
     /// One number for each access: 0 for the first key, 1 for the next new one, and so on.
     let numbers: [Int]
     /// How many different keys there are.
@@ -30,7 +28,7 @@ struct TraceKeys: Sendable {
     /// - Throws: ``ContentError`` when the file has no text or no keys.
     init(path: String) throws(ContentError) {
         // It may have grown since it was checked, or be a device that has no size and no end.
-        guard let data = try? BoundedInput.read(path, atMost: Self.mostBytes),
+        guard let data = try? BoundedInput.read(path, atMost: PatternSpec.mostTraceBytes),
             let text = String(data: data, encoding: .utf8)
         else {
             throw ContentError(

@@ -1,3 +1,5 @@
+import ReportPages
+
 /// One metric over all runs, small: its goal, its median, and what each run reached.
 struct BenchChart {
     private struct Point {

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ScenarioLanguage
 
 /// The values that reliefs and restores are measured with: real files cut into sizes, in memory before anything is
 /// timed.

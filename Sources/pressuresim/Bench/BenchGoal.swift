@@ -1,3 +1,5 @@
+import ReportPages
+
 /// A goal: which ratio is looked at, and the bound it has to keep to.
 struct BenchGoal: Hashable, Sendable {
     /// How value and limit become one number. The better direction is the bound's.

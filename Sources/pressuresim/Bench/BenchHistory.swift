@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioLanguage
 
 /// A run of the bench as it is kept: one line of JSON in a file that only grows. Keys are stable, as those of
 /// ``BenchJSON``.

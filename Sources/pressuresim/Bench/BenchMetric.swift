@@ -1,3 +1,5 @@
+import ReportPages
+
 /// What the bench measures: one for each row of the table of goals, and a few more that tell something.
 ///
 /// The raw values are stable: reports are compared by them.

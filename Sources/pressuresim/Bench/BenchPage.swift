@@ -1,4 +1,6 @@
 import Foundation
+import ReportPages
+import ScenarioLanguage
 
 /// The page of a bench: every metric against its limit and its goal, now and in the runs that were kept.
 struct BenchPage {

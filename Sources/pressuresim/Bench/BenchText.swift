@@ -1,3 +1,5 @@
+import ReportPages
+
 /// The bench's record as tables.
 struct BenchText {
     var record: BenchRecord

@@ -1,3 +1,5 @@
+import ReportPages
+
 /// The latencies as a table and as JSON, in the words of the rest of the bench.
 struct SignalsBenchReport: Sendable {
     var latencies: [SignalsBench.Kind: SignalsBench.Latencies]

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PressureKit
+import ScenarioLanguage
 
 /// Amounts on the command line, with their units: the same ones as in scenario files.
 enum Amounts {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PressureKit
+import ReportPages
 
 /// `pressuresim bench`.
 struct BenchCommand: AsyncParsableCommand {

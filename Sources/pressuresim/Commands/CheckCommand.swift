@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import ReportPages
+import ScenarioLanguage
 
 /// `pressuresim check FILE…`.
 struct CheckCommand: ParsableCommand {

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// `pressuresim compare FILE`.
 struct CompareCommand: AsyncParsableCommand {

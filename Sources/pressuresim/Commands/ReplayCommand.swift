@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PressureKit
+import ScenarioLanguage
 
 /// `pressuresim replay FILE`.
 struct ReplayCommand: ParsableCommand {

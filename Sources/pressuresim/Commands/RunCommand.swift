@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// `pressuresim run FILE`.
 struct RunCommand: AsyncParsableCommand {
@@ -94,7 +96,7 @@ struct RunCommand: AsyncParsableCommand {
             throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         let figures = Figures(record)
-        let outcomes = scenario.expectations.map { $0.evaluate(figures) }
+        let outcomes = scenario.expectations.map { $0.evaluate(figures.values, unmeasured: figures.unmeasured) }
         try report(record, figures, outcomes)
         if record.isInterrupted { throw ExitStatus.interrupted.exitCode }
         let isRight = !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ScenarioLanguage
 
 /// Scenarios that the command line names.
 enum ScenarioInput {

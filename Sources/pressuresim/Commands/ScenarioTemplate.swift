@@ -1,3 +1,5 @@
+import ScenarioLanguage
+
 /// The scenario to begin with: right, played in some seconds, and explained.
 enum ScenarioTemplate {
     /// The text, for a scenario of that name.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ScenarioLanguage
 
 /// `pressuresim schema`: how `Scenarios/scenario.schema.json` is made.
 struct SchemaCommand: ParsableCommand {

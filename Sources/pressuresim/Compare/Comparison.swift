@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// Plays one scenario under every contender: same seed, same accesses, same bytes to free.
 struct Comparison: Sendable {

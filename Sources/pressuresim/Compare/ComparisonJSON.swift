@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioLanguage
 
 /// A comparison for programs. Keys are stable: new ones may come, none changes its meaning or goes.
 /// `Scenarios/README.md` documents them.

@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// The page of a comparison: who is best, how long readers waited with whom, all figures, and how to read them.
 struct ComparisonPage {

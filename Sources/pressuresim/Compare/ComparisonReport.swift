@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// What a comparison found, and what it means.
 struct ComparisonReport: Sendable {

@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// A comparison on a terminal of 80 columns: a line for each figure, a column for each contender.
 struct ComparisonText {

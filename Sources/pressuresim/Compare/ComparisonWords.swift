@@ -1,4 +1,5 @@
 import PressureKit
+import ReportPages
 
 /// A comparison in sentences: who is best, above all where that is not PressureKit.
 struct ComparisonWords {

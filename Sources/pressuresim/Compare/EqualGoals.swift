@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// Makes the warnings of a scenario ask every contender for the same bytes.
 ///

@@ -1,4 +1,5 @@
 import PressureKit
+import ReportPages
 
 /// What one contender's run came to.
 struct Score: Sendable {

@@ -1,4 +1,5 @@
 import PressureKit
+import ReportPages
 
 /// What a process has answered, for people.
 struct ControlText {

@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// What a hog does when: it takes memory at a steady rate up to a ceiling, holds it for a while, and ends.
 ///

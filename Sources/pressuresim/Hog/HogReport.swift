@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ReportPages
 
 /// What a hog did, in words and as JSON.
 struct HogReport: Encodable {

@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// The account of a run: what happened, what it cost, whether it was as expected, on one screen.
 struct Account {

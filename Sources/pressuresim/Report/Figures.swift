@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// Every figure of a run. One that nothing was measured for is absent: an expectation on it fails.
 struct Figures: Sendable {
@@ -112,9 +114,15 @@ extension AccessOutcome {
     }
 }
 
-extension Expectation {
-    /// Holds the expectation against a run's figures, and knows what a run cannot tell.
-    func evaluate(_ figures: Figures) -> Outcome {
-        Outcome(expectation: self, value: figures[figure], notMeasured: figures.unmeasured[figure])
+extension Quantities {
+    /// A figure's value in its unit.
+    static func figure(_ value: Double, _ unit: Figure.Unit) -> String {
+        switch unit {
+        case .count: count(Int(value))
+        case .bytes: bytes(value)
+        case .seconds: duration(value)
+        case .bytesPerSecond: rate(value)
+        case .ratio: fixed(value, 3)
+        }
     }
 }

@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// How long readers waited and evictions took, each as a distribution over one logarithmic axis.
 extension HtmlReport {

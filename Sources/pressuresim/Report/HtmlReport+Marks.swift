@@ -1,4 +1,5 @@
 import PressureKit
+import ReportPages
 
 /// What is marked on the curve of memory: levels, reliefs, and what happened at one moment.
 extension HtmlReport {

@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// Memory over time: what lives in memory above the line, what lives on disk below it.
 extension HtmlReport {

@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// What reliefs claimed, what the system got back, what left and what stayed.
 extension HtmlReport {

@@ -1,3 +1,6 @@
+import ReportPages
+import ScenarioLanguage
+
 /// What was done, what went wrong, and what the words mean.
 extension HtmlReport {
     private static let told = 12

@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// The page of a run: what was expected, what happened to memory, what it cost whom, and how to read all that.
 struct HtmlReport {

@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioLanguage
 
 /// The facts of a run for programs. Keys are stable: new ones may come, none changes its meaning or goes.
 ///

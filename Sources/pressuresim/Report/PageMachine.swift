@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ReportPages
 
 /// Where a page's figures were measured: enough to compare, and nobody's host name.
 struct PageMachine: Hashable, Sendable {

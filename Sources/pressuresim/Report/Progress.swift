@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ReportPages
 import Synchronization
 
 /// One line on a terminal that says what is going on; nothing in a pipe.

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ReportPages
 
 /// The curve of a run as comma-separated values, a line for each point. `Scenarios/README.md` documents the columns.
 enum TimelineCSV {

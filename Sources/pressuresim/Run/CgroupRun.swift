@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import PressureKit
+import ScenarioLanguage
 
 /// A scenario with `memory: {cgroup_limit: …}` is played by a process of its own in a cgroup with that limit. This one
 /// only makes the cgroup, starts it, and ends as it did: what it writes goes where this process's output goes.

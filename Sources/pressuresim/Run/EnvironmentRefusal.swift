@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// This machine cannot play the scenario. The message says what to do; the exit status is 3.
 struct EnvironmentRefusal: Error, Hashable, CustomStringConvertible {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PressureKit
+import ScenarioLanguage
 
 /// The processes that `hog` steps start: this tool's own `hog` command, so that somebody else's memory is taken.
 final class HogProcesses: Hogs {

@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// Those who take memory beside this process, for `hog` steps.
 protocol Hogs: Sendable {

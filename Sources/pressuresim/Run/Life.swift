@@ -1,5 +1,7 @@
 import Foundation
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// One of the processes that play a scenario with `relaunch` steps: each plays up to the next of them, saves its state,
 /// and is killed; the next one restores it.

@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 import Synchronization
 
 /// Memory taken by `fill` steps, for as long as the timeline wants it.

@@ -1,3 +1,5 @@
+import ScenarioLanguage
+
 extension Player {
     /// Has the disk behave otherwise from now on.
     func setDisk(_ spec: DiskSpec) -> String {

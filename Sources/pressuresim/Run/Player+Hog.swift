@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 extension Player {
     /// Starts a process that takes memory and waits until it has it.

@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// Plays a scenario's timeline against a world. Blocking: it has a thread of its own.
 final class Player: Sendable {

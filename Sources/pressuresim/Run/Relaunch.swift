@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ScenarioLanguage
 
 /// Plays the lives before the last one, and the last with what they left.
 ///

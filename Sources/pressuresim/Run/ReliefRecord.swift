@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// What one relief did, as the account and the JSON report tell it. Numbers carry their unit in their name.
 struct ReliefRecord: Encodable, Sendable {

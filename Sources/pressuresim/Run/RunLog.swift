@@ -1,4 +1,6 @@
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// A record that several threads write to, and the log of events beside it.
 final class RunLog: Sendable {

@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// Everything that was measured while a scenario was played: the facts behind the account, the figures and the JSON.
 struct RunRecord: Sendable {

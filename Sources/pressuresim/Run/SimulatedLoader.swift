@@ -1,5 +1,6 @@
 import Glibc
 import PressureKit
+import ScenarioLanguage
 import Synchronization
 
 /// What a loader of the scenario throws on purpose.
@@ -29,7 +30,9 @@ final class SimulatedLoader: Sendable {
     /// Takes its time and fails as the scenario says. Blocking; any thread.
     func perform() throws(SimulatedLoaderFailure) {
         guard isActive.isSet else { return }
-        let cost = random.withLock { spec.cost(&$0) }
+        let (least, most) = (spec.cost.lowerBound, spec.cost.upperBound)
+        // A cost that is no range asks for no random number.
+        let cost = least == most ? least : random.withLock { least + (most - least) * $0.unit() }
         if cost > .zero { pace.spend(cost) }
         if spec.failure > 0, random.withLock({ $0.unit() }) < spec.failure { throw SimulatedLoaderFailure() }
     }

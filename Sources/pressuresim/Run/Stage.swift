@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// What a scenario is played on: a way of passing time, a disk, memory, somebody who may stop it, and a log.
 struct Stage: Sendable {

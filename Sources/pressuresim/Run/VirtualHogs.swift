@@ -1,4 +1,5 @@
 import PressureKit
+import ScenarioLanguage
 
 /// Hogs on a machine that is imagined: numbers that grow, stay, and go.
 final class VirtualHogs: Hogs {

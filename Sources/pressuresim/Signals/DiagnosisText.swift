@@ -1,4 +1,5 @@
 import PressureKit
+import ReportPages
 
 /// The doctor's findings in words.
 struct DiagnosisText {

@@ -1,5 +1,7 @@
 import Foundation
 import PressureKit
+import ReportPages
+import ScenarioLanguage
 
 /// A recording played through the library's own decisions, as lines and as JSON. The same recording gives the same
 /// text, byte for byte, on every machine.

@@ -1,4 +1,5 @@
 import PressureKit
+import ReportPages
 
 /// What `watch` shows at one moment. Pure: the same votes give the same text.
 struct WatchFrame: Sendable {

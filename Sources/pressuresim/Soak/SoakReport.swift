@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ReportPages
 
 /// What the soak came to.
 struct SoakReport {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PressureKit
+import ReportPages
 
 /// What a process in the cgroup tells the one that started it, a line of JSON each, the last one at its end.
 struct SurvivalNews: Hashable, Sendable, Codable {

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import ReportPages
 
 /// Both processes side by side.
 struct SurvivalReport {

@@ -1,4 +1,4 @@
-@testable import pressuresim
+@testable import ScenarioLanguage
 
 extension FuzzTarget {
     /// Scenario files: accepted within all limits, or refused with messages that name a place in the file.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ReportPages
 @testable import pressuresim
 
 @Suite struct BenchHistoryTests {

@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ReportPages
 @testable import pressuresim
 
 /// The page of a comparison. How it looks, `Tests/Pages` tests in a browser.

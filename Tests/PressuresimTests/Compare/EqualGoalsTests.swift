@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// Everybody is asked for the same bytes.

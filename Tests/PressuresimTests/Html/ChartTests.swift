@@ -1,5 +1,6 @@
 import Testing
 
+@testable import ReportPages
 @testable import pressuresim
 
 @Suite struct TicksTests {

@@ -2,6 +2,8 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ReportPages
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 @Suite struct HtmlReportTests {

@@ -2,6 +2,7 @@ import Foundation
 import FoundationXML
 import Testing
 
+@testable import ReportPages
 @testable import pressuresim
 
 @Suite struct HtmlTests {

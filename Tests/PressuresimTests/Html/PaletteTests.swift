@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ReportPages
 @testable import pressuresim
 
 /// WCAG 2.2's contrast, computed for every colour that a page has.

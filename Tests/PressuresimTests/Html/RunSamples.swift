@@ -1,6 +1,7 @@
 import Foundation
 import PressureKit
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// Records of runs that never took place, for pages to be made of.
@@ -19,7 +20,7 @@ enum RunSamples {
     /// A page of a record.
     static func report(_ record: RunRecord) -> HtmlReport {
         let figures = Figures(record)
-        let outcomes = record.scenario.expectations.map { $0.evaluate(figures) }
+        let outcomes = record.scenario.expectations.map { $0.evaluate(figures.values, unmeasured: figures.unmeasured) }
         return HtmlReport(record: record, figures: figures, outcomes: outcomes, machine: machine)
     }
 

@@ -1,6 +1,7 @@
 import PressureKit
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 @Suite struct MemoryFillTests {

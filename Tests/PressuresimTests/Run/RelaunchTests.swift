@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// Scenarios that kill their own process and go on in another one.

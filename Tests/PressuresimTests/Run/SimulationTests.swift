@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// Small scenarios from end to end, on the real library and real memory. Nothing here depends on how long anything takes.

@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// Scenarios in virtual time, played by the tool as users play it: another process each time, so that nothing that a
@@ -78,7 +79,7 @@ import Testing
         let record = try await Simulation(scenario, file: "test.yaml", stage: .virtual()).run()
         let figures = Figures(record)
         for figure in Figure.ofTheProcess { #expect(figures[figure] == nil, "\(figure)") }
-        let outcomes = scenario.expectations.map { $0.evaluate(figures) }
+        let outcomes = scenario.expectations.map { $0.evaluate(figures.values, unmeasured: figures.unmeasured) }
         #expect(outcomes.map(\.holds) == [true, false, false])
         #expect(outcomes.map(\.isBroken) == [false, false, false])
         let account = Account(record: record, figures: figures, outcomes: outcomes, style: .plain).text

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// Nothing that a file says makes the tool take memory or time without bounds, or crash: it is told instead.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// The page that documents the language says what the code does.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 @Suite struct ExpectationTests {
@@ -35,7 +36,7 @@ import Testing
         #expect(line.text == "\(figure) \(text)")
     }
 
-    private func expectations(_ line: String) throws -> [pressuresim.Expectation] {
+    private func expectations(_ line: String) throws -> [ScenarioLanguage.Expectation] {
         try scenario(smallScenario.replacingOccurrences(of: "lost: == 0", with: line)).expectations
     }
 }

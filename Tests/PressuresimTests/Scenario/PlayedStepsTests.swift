@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// What the steps of the language do when they are really played. Nothing here depends on how long anything takes.

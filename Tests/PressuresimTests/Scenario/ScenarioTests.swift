@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 @Suite struct ScenarioTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Yams
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 /// The schema that editors complete scenarios with says what the reader does.

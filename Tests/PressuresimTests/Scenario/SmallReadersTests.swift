@@ -1,5 +1,6 @@
 import Testing
 
+@testable import ScenarioLanguage
 @testable import pressuresim
 
 @Suite struct PathGlobTests {
