@@ -41,7 +41,7 @@ struct ScenarioSize: Sendable {
                 let count = times * Double(cache.count)
                 let keys = Double(cache.keyed?.keys ?? 1)
                 let size = Double(cache.size.upperBound.bytes)
-                values += count * keys
+                values = min(values + count * keys, 1e15)
                 bytes += count * keys * size
                 let kept = cache.keyed?.limit.map { Double($0.bytes) + size } ?? .infinity
                 residentBytes += count * min(keys * size, kept)

@@ -80,6 +80,13 @@ import Testing
         #expect(complaints(text)[0].contains("at most 100,000 controllers"))
     }
 
+    @Test func valuesOfManyCachesDoNotOverflow() {
+        let cache = "count: 1000000, keyed: {keys: 1000000}, size: 4KiB, content: text, loader: none"
+        let caches = (0..<200).map { "{name: c\($0), \(cache)}" }.joined(separator: ", ")
+        let text = "name: Many\ntimeline: [verify]\ncontrollers: [{name: a, count: 100000, caches: [\(caches)]}]"
+        #expect(complaints(text).map { $0.contains("at most 1,000,000 values") } == [true])
+    }
+
     @Test(arguments: [
         "size: 99999999999999999999999999999GiB", "size: 1B to 99999999999999999999999999GiB",
         "size: 1e300GiB", "size: .GiB", "size: nanGiB", "size: infGiB", "count: 99999999999999999999999", "count: -1",
