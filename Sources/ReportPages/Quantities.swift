@@ -12,6 +12,13 @@ package enum Quantities {
     /// `"1.5 MiB"`.
     package static func bytes(_ count: Double) -> String { ByteCount(bytes: Int(count.rounded())).description }
 
+    /// In the largest unit that keeps a whole digit, the number as `write` has it.
+    package static func bytes(_ count: Double, _ write: (Double) -> String) -> String {
+        let units = [("TiB", 0x1p40), ("GiB", 0x1p30), ("MiB", 0x1p20), ("KiB", 0x1p10)]
+        let (name, worth) = units.first { count >= $0.1 } ?? ("B", 1)
+        return "\(write(count / worth)) \(name)"
+    }
+
     /// `"148 MB/s"`, in powers of ten as codecs and disks are quoted.
     package static func rate(_ bytesPerSecond: Double) -> String {
         bytesPerSecond >= 1e9 ? "\(digits(bytesPerSecond / 1e9)) GB/s" : "\(digits(bytesPerSecond / 1e6)) MB/s"

@@ -63,14 +63,5 @@ package enum Numeral {
     }
 
     /// Bytes in the largest unit that keeps a whole digit, without decimals that say nothing: `"64 KiB"`.
-    package static func bytes(_ count: Double) -> String {
-        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
-        var value = count
-        var unit = 0
-        while value >= 1024, unit < units.count - 1 {
-            value /= 1024
-            unit += 1
-        }
-        return "\(short(value)) \(units[unit])"
-    }
+    package static func bytes(_ count: Double) -> String { Quantities.bytes(count, short) }
 }

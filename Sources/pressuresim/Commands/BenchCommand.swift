@@ -43,10 +43,7 @@ struct BenchCommand: AsyncParsableCommand {
     )
     var corpus: String?
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     @Option(
@@ -108,8 +105,6 @@ struct BenchCommand: AsyncParsableCommand {
             record = try await Blocking.run("bench") { try bench.run() }
         } catch let error as ContentError {
             throw CommandOutput.fail("\(error)", .wrongInput)
-        } catch {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         if ![json, html].contains("-") { try CommandOutput.print(BenchText(record: record, style: .output).text) }
         try write(record, runs)

@@ -24,10 +24,7 @@ struct CheckCommand: ParsableCommand {
     @Argument(help: "The scenarios, YAML files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String]
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     func run() throws {

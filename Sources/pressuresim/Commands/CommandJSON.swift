@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// How every command's facts become JSON: keys in snake case and in order, so that two files can be compared by eye.
@@ -9,4 +10,12 @@ enum CommandJSON {
         encoder.keyEncodingStrategy = .convertToSnakeCase
         return try encoder.encode(value) + Data("\n".utf8)
     }
+}
+
+extension ArgumentHelp {
+    /// Every command's `--json`.
+    static let json = ArgumentHelp(
+        "Write the same facts as JSON to this file; - is standard output.",
+        valueName: "path"
+    )
 }

@@ -40,10 +40,7 @@ struct CompareCommand: AsyncParsableCommand {
     @Option(help: "With --real: play each contender so often, and take the medians.")
     var runs = 1
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     @Option(
@@ -80,8 +77,6 @@ struct CompareCommand: AsyncParsableCommand {
             comparison.progress.start { nil }
             defer { comparison.progress.stop() }
             report = try await comparison.run()
-        } catch let error as EnvironmentRefusal {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         if let report { try tell(report) }
         guard let report, report.isComplete else { throw ExitStatus.interrupted.exitCode }

@@ -21,21 +21,13 @@ struct DoctorCommand: AsyncParsableCommand {
         )
     )
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     func run() async throws {
         try CommandOutput.check(json)
-        let diagnosis: Diagnosis
-        do {
-            // It waits, which cooperative threads must not.
-            diagnosis = try await Blocking.run("doctor") { try Doctor().diagnose() }
-        } catch {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        }
+        // It waits, which cooperative threads must not.
+        let diagnosis = try await Blocking.run("doctor") { try Doctor().diagnose() }
         if json != "-" {
             try CommandOutput.print(DiagnosisText(diagnosis: diagnosis, style: .output).text)
         }

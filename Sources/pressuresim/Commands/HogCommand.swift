@@ -48,21 +48,12 @@ struct HogCommand: AsyncParsableCommand {
     @Flag(help: "Take it even if processes may be killed for it.")
     var force = false
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     func run() async throws {
         try CommandOutput.check(json)
-        if !force {
-            do {
-                try HogGuard.check(ceiling: ceiling, rooms: MemoryRoom.current())
-            } catch {
-                throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-            }
-        }
+        if !force { try HogGuard.check(ceiling: ceiling, rooms: MemoryRoom.current()) }
         Hog.volunteerForKilling()
         let hog = Hog(
             pace: HogPace(rate: rate, ceiling: ceiling, hold: hold),

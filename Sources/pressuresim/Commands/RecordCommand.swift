@@ -47,18 +47,13 @@ struct RecordCommand: AsyncParsableCommand {
         } catch {
             throw CommandOutput.fail("pressuresim: \(file) cannot be written: \(error)", .environmentRefused)
         }
-        let monitor: PressureMonitor
-        do {
-            monitor = try PressureMonitor(
-                sources: ToolSources.open(),
-                clock: clock,
-                observe: { if !recorder.note($0) { stop.set() } },
-                deliver: { _ in }
-            )
-            try monitor.start()
-        } catch {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        }
+        let monitor = try PressureMonitor(
+            sources: ToolSources.open(),
+            clock: clock,
+            observe: { if !recorder.note($0) { stop.set() } },
+            deliver: { _ in }
+        )
+        try monitor.start()
         let limit = duration
         try await Blocking.run("record") { stop.waitUntilSet(atMost: limit) }
         monitor.stop()

@@ -26,10 +26,7 @@ struct ReplayCommand: ParsableCommand {
     @Argument(help: "The recording; - is standard input.", completion: .file())
     var file: String
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     func run() throws {

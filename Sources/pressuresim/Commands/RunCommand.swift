@@ -37,7 +37,7 @@ struct RunCommand: AsyncParsableCommand {
     @Argument(help: "The scenario, a YAML file.", completion: .file(extensions: ["yaml", "yml"]))
     var file: String
 
-    @Option(help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"))
+    @Option(help: .json)
     var json: String?
 
     @Option(help: ArgumentHelp("Write a page with charts to this file; - is standard output.", valueName: "path"))
@@ -79,21 +79,16 @@ struct RunCommand: AsyncParsableCommand {
         if !isVirtual, CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
         let stop = StopSignal()
         stop.takeOverSignals()
-        let record: RunRecord
-        do {
-            if isVirtual { try DeterministicHashing.ensure() }
-            let events = try log.map { path throws(EnvironmentRefusal) in try EventLog.open(path) } ?? EventLog()
-            let stage =
-                isVirtual
-                ? Stage.virtual(seed: scenario.seed, stop: stop, events: events)
-                : Stage.real(seed: scenario.seed, stop: stop, events: events)
-            let progress = Progress.onTerminal()
-            record = try await Simulation(scenario, file: file, progress: progress, stage: stage).run()
-            guard !events.isBroken else {
-                throw EnvironmentRefusal(message: "Not all of the log could be written. Name another file.")
-            }
-        } catch let error as EnvironmentRefusal {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        if isVirtual { try DeterministicHashing.ensure() }
+        let events = try log.map { path throws(EnvironmentRefusal) in try EventLog.open(path) } ?? EventLog()
+        let stage =
+            isVirtual
+            ? Stage.virtual(seed: scenario.seed, stop: stop, events: events)
+            : Stage.real(seed: scenario.seed, stop: stop, events: events)
+        let progress = Progress.onTerminal()
+        let record = try await Simulation(scenario, file: file, progress: progress, stage: stage).run()
+        guard !events.isBroken else {
+            throw EnvironmentRefusal(message: "Not all of the log could be written. Name another file.")
         }
         let figures = Figures(record)
         let outcomes = scenario.expectations.map { $0.evaluate(figures.values, unmeasured: figures.unmeasured) }
@@ -105,14 +100,10 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Plays a life that ends with the process.
     private func play(_ scenario: Scenario, _ number: Int, _ directory: String) async throws {
-        do {
-            let before = try Life.records(before: number, in: directory)
-            let life = Life(number: number, isLast: false, directory: directory, before: before)
-            let stage = Stage.real(seed: scenario.seed, events: EventLog(keeps: lifeEvents))
-            try await Simulation(scenario, file: file, stage: stage).runAndDie(life)
-        } catch {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        }
+        let before = try Life.records(before: number, in: directory)
+        let life = Life(number: number, isLast: false, directory: directory, before: before)
+        let stage = Stage.real(seed: scenario.seed, events: EventLog(keeps: lifeEvents))
+        try await Simulation(scenario, file: file, stage: stage).runAndDie(life)
     }
 
     private func report(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) throws {

@@ -51,8 +51,6 @@ enum SignalsBenchRun {
             defer { progress.stop() }
             let bench = bench
             report = try await Blocking.run("bench") { try bench.run() }
-        } catch {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
         }
         try tell(report, json)
     }

@@ -64,10 +64,7 @@ struct SurviveCommand: AsyncParsableCommand {
     @Flag(help: "Tell on standard error what the library does, as it does it.")
     var trace = false
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     /// This is the process in the cgroup.
@@ -100,22 +97,14 @@ struct SurviveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        do {
-            if let child = child.flatMap(SurvivalMode.init), let group,
-                let version = groupVersion.flatMap(MemoryGroup.Version.init)
-            {
-                let group = MemoryGroup(directory: group, version: version)
-                return try await SurvivalChild(plan: plan, mode: child, trace: trace).run(in: group)
-            }
-            try CommandOutput.check(json)
-            try await drive()
-        } catch let error as EnvironmentRefusal {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        } catch let error as KernelRefusal {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        } catch let error as PressureError {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        if let child = child.flatMap(SurvivalMode.init), let group,
+            let version = groupVersion.flatMap(MemoryGroup.Version.init)
+        {
+            let group = MemoryGroup(directory: group, version: version)
+            return try await SurvivalChild(plan: plan, mode: child, trace: trace).run(in: group)
         }
+        try CommandOutput.check(json)
+        try await drive()
     }
 
     private func drive() async throws {

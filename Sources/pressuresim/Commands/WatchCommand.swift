@@ -36,13 +36,8 @@ struct WatchCommand: AsyncParsableCommand {
         try CommandOutput.check(json)
         let stop = StopSignal()
         stop.takeOverSignals()
-        let watcher: Watcher
-        do {
-            watcher = try Watcher(sources: ToolSources.open())
-            try watcher.begin()
-        } catch {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        }
+        let watcher = try Watcher(sources: ToolSources.open())
+        try watcher.begin()
         let isTerminal = Terminal.canRedraw(STDOUT_FILENO)
         let screen = WatchScreen(isTerminal: isTerminal, isQuiet: json == "-")
         let limit = duration

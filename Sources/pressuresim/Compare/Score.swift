@@ -158,16 +158,10 @@ extension Score.Column {
         case .waited, .restoreStall, .reloadCost, .p50, .p99, .max:
             value == 0 ? "0" : Quantities.duration(value)
         case .hitRate: "\(Quantities.fixed(value * 100, 1)) %"
-        case .written, .freed, .returned: Self.bytes(value)
+        // Three digits, so that columns stay narrow.
+        case .written, .freed, .returned: Quantities.bytes(value, Quantities.digits)
         case .reliefs: Quantities.count(Int(value))
         }
-    }
-
-    /// Three digits and a unit, so that columns stay narrow.
-    private static func bytes(_ count: Double) -> String {
-        let units = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576), ("KiB", 1024)]
-        let (name, worth) = units.first { count >= $0.1 } ?? ("B", 1)
-        return "\(Quantities.digits(count / worth)) \(name)"
     }
 
     /// For programs.

@@ -16,10 +16,7 @@ struct ControlArguments: ParsableArguments {
     )
     var timeout: Duration = .seconds(60)
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     /// The end of every help text.
@@ -35,14 +32,10 @@ struct ControlArguments: ParsableArguments {
     func carryOut(_ command: String) async throws {
         try CommandOutput.check(json)
         let (target, limit) = (target, timeout)
-        do {
-            let answer = try await Blocking.run("control") { try ControlClient(target).ask(command, within: limit) }
-            let reply = try ControlReply.read(answer, from: target)
-            if json != "-" { try CommandOutput.print(ControlText(reply: reply, style: .output).text) }
-            if let json { try CommandOutput.write(ControlReply.json(answer), to: json) }
-        } catch let failure as ControlFailure {
-            throw CommandOutput.fail("pressuresim: \(failure)", .environmentRefused)
-        }
+        let answer = try await Blocking.run("control") { try ControlClient(target).ask(command, within: limit) }
+        let reply = try ControlReply.read(answer, from: target)
+        if json != "-" { try CommandOutput.print(ControlText(reply: reply, style: .output).text) }
+        if let json { try CommandOutput.write(ControlReply.json(answer), to: json) }
     }
 
     private static func target(_ text: String) throws -> ControlTarget {

@@ -76,13 +76,7 @@ extension CgroupRun {
     /// - Throws: the exit status, unless it is 0.
     static func relay(_ scenario: Scenario) async throws {
         let run = CgroupRun(limit: scenario.memory.cgroupLimit ?? .zero)
-        let end: End
-        do {
-            end = try await Blocking.run("cgroup") { try run.run() }
-        } catch {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        }
-        switch end {
+        switch try await Blocking.run("cgroup", { try run.run() }) {
         case .exited(0): return
         case .exited(let status): throw ExitCode(status)
         case .signalled(let signal): throw ExitCode(128 + signal)

@@ -53,10 +53,7 @@ struct SoakCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Spill and save to this directory.", valueName: "directory"), completion: .directory)
     var spillDirectory: String?
 
-    @Option(
-        help: ArgumentHelp("Write the same facts as JSON to this file; - is standard output.", valueName: "path"),
-        completion: .file(extensions: ["json"])
-    )
+    @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
     /// This is the process in the cgroup, and here is its plan.
@@ -90,20 +87,12 @@ struct SoakCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        do {
-            if let child, let group, let version = groupVersion.flatMap(MemoryGroup.Version.init) {
-                let plan = try JSONDecoder().decode(SoakPlan.self, from: Data(child.utf8))
-                return try await SoakChild(plan: plan).run(in: MemoryGroup(directory: group, version: version))
-            }
-            try CommandOutput.check(json)
-            try await drive()
-        } catch let error as EnvironmentRefusal {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        } catch let error as KernelRefusal {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
-        } catch let error as PressureError {
-            throw CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+        if let child, let group, let version = groupVersion.flatMap(MemoryGroup.Version.init) {
+            let plan = try JSONDecoder().decode(SoakPlan.self, from: Data(child.utf8))
+            return try await SoakChild(plan: plan).run(in: MemoryGroup(directory: group, version: version))
         }
+        try CommandOutput.check(json)
+        try await drive()
     }
 
     private func drive() async throws {
