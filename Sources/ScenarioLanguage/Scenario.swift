@@ -11,7 +11,7 @@ package struct Scenario: Sendable {
     package var spill: SpillSpec
     package var memory: MemorySpec
     /// In which order values leave memory; the library's own when nil.
-    package var policy: EvictionOrder?
+    package var policy: (any EvictionPolicy)?
     /// The controllers below the manager's root.
     package var controllers: [ControllerSpec]
     package var timeline: [Step]
@@ -93,16 +93,16 @@ extension Scenario {
     }
 }
 
-extension Form where Value == EvictionOrder {
+extension Form where Value == any EvictionPolicy {
     /// The orders in which values may leave memory, by the names that reports have for them.
     static var policy: Form {
         .word([
-            .init("cost", .costAware, "What costs least to bring back for each byte freed; the default."),
-            .init("lru", .leastRecentlyUsed, "The least recently used first."),
-            .init("sieve", .sieve, "SIEVE: the oldest that was not used since the last look."),
-            .init("largest", .largestFirst, "The largest first."),
-            .init("nscache", .lowestCostFirst, "The smallest first: the order of NSCache on Linux."),
-            .init("purge", .everything, "All of them at every warning."),
+            .init("cost", CostAware(), "What costs least to bring back for each byte freed; the default."),
+            .init("lru", LeastRecentlyUsed(), "The least recently used first."),
+            .init("sieve", Sieve(), "SIEVE: the oldest that was not used since the last look."),
+            .init("largest", LargestFirst(), "The largest first."),
+            .init("nscache", LowestCostFirst(), "The smallest first: the order of NSCache on Linux."),
+            .init("purge", PurgeEverything(), "All of them at every warning."),
         ])
     }
 }

@@ -1,8 +1,8 @@
 /// In which order values leave memory.
 ///
 /// Values in use never leave, whatever the order; and values that have to leave together go children before parents.
-/// All orders but ``lowestCostFirst`` and ``everything`` put what costs nothing to release before what has to be written,
-/// and the values of hidden controllers before those of visible ones.
+/// All orders put what costs nothing to release before what has to be written, and the values of hidden controllers before
+/// those of visible ones.
 public enum EvictionOrder: String, Sendable, Hashable, CaseIterable {
     /// What is cheapest for each byte freed: a value's measured cost to bring it back, times the probability that it
     /// will be wanted, plus the cost of writing it. The default.
@@ -13,10 +13,6 @@ public enum EvictionOrder: String, Sendable, Hashable, CaseIterable {
     case sieve
     /// The largest first: the fewest evictions.
     case largestFirst
-    /// The smallest first, and of equals the newest: the order of `NSCache` on Linux, for comparisons.
-    case lowestCostFirst
-    /// All of them at every warning: what many image caches do, for comparisons.
-    case everything
 
     /// The policy that makes this order.
     package var policy: any EvictionPolicy {
@@ -25,8 +21,6 @@ public enum EvictionOrder: String, Sendable, Hashable, CaseIterable {
         case .leastRecentlyUsed: LeastRecentlyUsed()
         case .sieve: Sieve()
         case .largestFirst: LargestFirst()
-        case .lowestCostFirst: LowestCostFirst()
-        case .everything: PurgeEverything()
         }
     }
 }

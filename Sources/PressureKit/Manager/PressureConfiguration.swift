@@ -93,7 +93,7 @@ public struct PressureConfiguration: Sendable {
     /// In place of what the kernel says of how busy the machine is.
     package var busyReading: (@Sendable (MonotonicInstant) -> BusyReading)?
     package var observer = ManagerObserver()
-    /// In place of ``evictionOrder``.
+    /// In place of ``evictionOrder``: an order that is only compared with.
     package var policy: (any EvictionPolicy)?
     package var plannedValues = PlanStorage.mostCandidates
     /// In place of what is decided by measurement.

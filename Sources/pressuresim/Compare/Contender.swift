@@ -55,14 +55,21 @@ enum Contender: String, CaseIterable, Sendable, Encodable {
     }
 
     /// Which values go first.
-    var order: EvictionOrder {
+    var policy: any EvictionPolicy {
         switch self {
-        case .ours: .costAware
-        case .purge: .everything
-        case .nscache: .lowestCostFirst
+        case .purge: PurgeEverything()
+        case .nscache: LowestCostFirst()
+        case .ours, .lru, .sieve, .largest: (order ?? .costAware).policy
+        }
+    }
+
+    /// The library's order of that kind, for an app to choose instead of the default.
+    private var order: EvictionOrder? {
+        switch self {
         case .lru: .leastRecentlyUsed
         case .sieve: .sieve
         case .largest: .largestFirst
+        case .ours, .purge, .nscache: nil
         }
     }
 
@@ -70,10 +77,5 @@ enum Contender: String, CaseIterable, Sendable, Encodable {
     var onlyDrops: Bool { self == .purge || self == .nscache }
 
     /// How an app gets this order from the library; `nil` for what only exists to be compared with.
-    var setting: String? {
-        switch self {
-        case .lru, .sieve, .largest: "evictionOrder = .\(order.rawValue)"
-        case .ours, .purge, .nscache: nil
-        }
-    }
+    var setting: String? { order.map { "evictionOrder = .\($0.rawValue)" } }
 }

@@ -15,7 +15,7 @@ final class Entrant: PressureControllerDelegate {
     var onlyCopies: Int { gone.withLock(\.count) }
 
     /// Before the manager is made.
-    func configure(_ configuration: inout PressureConfiguration) { configuration.evictionOrder = contender.order }
+    func configure(_ configuration: inout PressureConfiguration) { configuration.policy = contender.policy }
 
     /// Before the timeline begins. Delegates are weak: whoever plays keeps the entrant until the end.
     func enter(_ world: World) {

@@ -185,7 +185,7 @@ struct Simulation: Sendable {
         configuration.spillLimit = scenario.spill.limit
         configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
         configuration.compressesLater = scenario.spill.compressesLater
-        configuration.evictionOrder = scenario.policy ?? configuration.evictionOrder
+        configuration.policy = scenario.policy
         configuration.observer = observer(log)
         stage.configure(&configuration, for: scenario.memory)
         entrant?.configure(&configuration)

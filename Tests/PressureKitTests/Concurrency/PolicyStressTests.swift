@@ -22,11 +22,11 @@ import Testing
         return value == Self.value(key, version: version) ? version : nil
     }
 
-    @Test(arguments: EvictionOrder.allCases) func nothingIsLostOrMixedUp(order: EvictionOrder) async throws {
+    @Test(arguments: everyPolicy) func nothingIsLostOrMixedUp(policy: any EvictionPolicy) async throws {
         let clock = ManualClock()
         let manager = try makeManager(fileSystem: InMemoryFileSystem(), workers: 2) { configuration in
             configuration.clock = clock
-            configuration.evictionOrder = order
+            configuration.policy = policy
             configuration.compressedTier = .first(upTo: .mebibytes(1))
             configuration.compressesLater = true
             // So small that plans are made in parts.
@@ -65,7 +65,9 @@ import Testing
                             let after = begun[key].value
                             let version = Self.version(seen, of: key)
                             guard let version, before...after ~= version else {
-                                Issue.record("\(order), key \(key): \(version ?? -1) outside \(before)...\(after)")
+                                Issue.record(
+                                    "\(policy.name), key \(key): \(version ?? -1) outside \(before)...\(after)"
+                                )
                                 return
                             }
                         }

@@ -62,9 +62,8 @@ import Testing
         #expect(Self.order(candidates, policy) == [3, 2, 1, 0])
     }
 
-    @Test(arguments: EvictionOrder.allCases)
-    func ranksFitTheirBits(_ order: EvictionOrder) {
-        let policy = order.policy
+    @Test(arguments: everyPolicy)
+    func ranksFitTheirBits(_ policy: any EvictionPolicy) {
         for bytes in [0, 1, Int.max] {
             for stamp in [0, 1000, UInt32.max] {
                 for cost in [0, Float.greatestFiniteMagnitude, .infinity] {

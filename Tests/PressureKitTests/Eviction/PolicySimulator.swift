@@ -1,5 +1,8 @@
 import PressureKit
 
+/// All orders: the library's and those that are only compared with.
+let everyPolicy: [any EvictionPolicy] = EvictionOrder.allCases.map(\.policy) + [LowestCostFirst(), PurgeEverything()]
+
 /// A cache under pressure, without a cache: values that have a size and a cost and nothing else, an access stream, and a
 /// relief whenever memory is full. Counts how long readers would have waited. Pure, single-threaded, on a clock that
 /// only moves with loads, like the real one.

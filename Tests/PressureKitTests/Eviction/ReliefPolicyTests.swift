@@ -45,7 +45,7 @@ import Testing
         let caches: [LazyCache<TimedBytes>]
         private let number: Int
 
-        init(values: Int = 8, order: EvictionOrder = .costAware) throws {
+        init(values: Int = 8, policy: any EvictionPolicy = CostAware()) throws {
             let clock = clock
             let number = TimedBytes.clocks.withLock { clocks in
                 clocks.append(clock)
@@ -54,7 +54,7 @@ import Testing
             self.number = number
             manager = try makeManager(fileSystem: InMemoryFileSystem()) { configuration in
                 configuration.clock = clock
-                configuration.evictionOrder = order
+                configuration.policy = policy
             }
             let controller = try addController("app", to: manager.root)
             caches = try (0..<values).map { seed in
@@ -136,12 +136,12 @@ import Testing
     // MARK: Order and prediction
 
     /// Whatever the order, a relief frees what it is asked for and loses nothing.
-    @Test(arguments: EvictionOrder.allCases)
-    func everyOrderFreesAndKeeps(_ order: EvictionOrder) async throws {
-        let stage = try Stage(order: order)
+    @Test(arguments: everyPolicy)
+    func everyOrderFreesAndKeeps(_ policy: any EvictionPolicy) async throws {
+        let stage = try Stage(policy: policy)
         for _ in 0..<3 {
             let report = await stage.manager.relieve(.bytes(25_000))
-            #expect(report.claimed == (order == .everything ? .bytes(80_000) : .bytes(30_000)))
+            #expect(report.claimed == (policy.takesEverything ? .bytes(80_000) : .bytes(30_000)))
             #expect(report.predicted.bytes == report.claimed)
             #expect(try stage.areAllIntact())
         }

@@ -28,7 +28,7 @@ import Testing
     @Test func readWithDecodersOfTheirOwn() async throws {
         let (mine, other) = (try App(), try App())
         let value = makeBytes(1_000_000, seed: 1)
-        let cache = mine.controller.cache("value", initialValue: value)
+        let cache = try mine.controller.cache("value", initialValue: value)
         _ = await mine.manager.simulateMemoryWarning(.critical)
         #expect(try await cache.value() == value)
         #expect(mine.engine.file.decoders !== other.engine.file.decoders)
@@ -38,10 +38,10 @@ import Testing
 
     @Test func countForTheirOwnBudgetsOnly() throws {
         let (mine, other) = (try App(), try App())
-        let before = mine.controller.cache("before", initialValue: makeBytes(100, seed: 1))
-        let elsewhere = other.controller.cache("elsewhere", initialValue: makeBytes(100, seed: 2))
+        let before = try mine.controller.cache("before", initialValue: makeBytes(100, seed: 1))
+        let elsewhere = try other.controller.cache("elsewhere", initialValue: makeBytes(100, seed: 2))
         mine.controller.budget = .bytes(5000)
-        let after = mine.controller.cache("after", initialValue: makeBytes(100, seed: 3))
+        let after = try mine.controller.cache("after", initialValue: makeBytes(100, seed: 3))
         #expect(isBudgeted(before))
         #expect(isBudgeted(after))
         try elsewhere.update { $0.append(1) }
@@ -55,7 +55,7 @@ import Testing
     func aBudgetCountsWhatComesToBeBelowIt(_ way: String) throws {
         let (mine, other) = (try App(), try App())
         let guest = PressureController("guest")
-        let cache = guest.keyedCache("values", key: Int.self, value: [UInt8].self)
+        let cache = try guest.keyedCache("values", key: Int.self, value: [UInt8].self)
         let host = PressureController("host")
         if way == "set before joining" {
             host.budget = .bytes(5000)
