@@ -270,7 +270,7 @@ import Testing
     /// overdraft has room go; the others wait for bytes, and go as these come.
     @Test func whatGoesWithoutRoomIsBoundedInBytes() throws {
         let bank = Bank(room: .zero, overdraft: .mebibytes(8)) { _ in nil }
-        let admission = bank.admission(patience: .milliseconds(5))
+        let admission = bank.admission(patience: .milliseconds(250))
         let entered = ConditionLock(0)
         for number in 0..<6 {
             try WorkerThread.spawn("reader-\(number)") {
@@ -286,7 +286,8 @@ import Testing
             while entered.wait(atMost: .milliseconds(1), { $0 >= count ? () : nil }) == nil { admission.books.note(-1) }
         }
         trickle(until: 2)
-        for _ in 0..<40 {
+        // Three times as long as anybody is patient.
+        for _ in 0..<750 {
             admission.books.note(-1)
             _ = entered.wait(atMost: .milliseconds(1)) { $0 > 2 ? () : nil }
         }
