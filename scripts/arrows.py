@@ -16,7 +16,7 @@ FOLDERS = {
     "Admission": "whether there is room for a load",
     "Eviction": "candidates, plans, orders, the engine, what a cache is to it",
     "Caches": "values, one or by key",
-    "Calm": "copies ahead, while nobody needs memory",
+    "Cleaning": "copies ahead, while nobody needs memory",
     "Controllers": "the tree, its hooks, and what it needs of a manager",
     "Restoration": "saves and restores the tree",
     "Metrics": "tells swift-metrics",

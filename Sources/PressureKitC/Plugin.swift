@@ -182,7 +182,7 @@ public func pluginWarn(
             }
         guard bytes <= 1 << 60 else { throw PluginFailure.badArgument("bytes is more than 2^60.") }
         let amount = bytes > 0 ? ByteCount.bytes(Int(bytes)) : nil
-        unsafe try relieve(handle, result) {
+        unsafe try reclaim(handle, result) {
             $0.warnAndWait(level, freeing: amount, source: "pressurekit_warn")
         }
     }
@@ -194,7 +194,7 @@ public func pluginEnterBackground(
     _ handle: pressurekit_manager_t,
     _ result: UnsafeMutablePointer<pressurekit_report>?
 ) -> pressurekit_status {
-    answer { unsafe try relieve(handle, result) { $0.enterBackgroundAndWait(source: "pressurekit_enter_background") } }
+    answer { unsafe try reclaim(handle, result) { $0.enterBackgroundAndWait(source: "pressurekit_enter_background") } }
 }
 
 /// `pressurekit_enter_foreground`
@@ -211,14 +211,14 @@ public func pluginEnterForeground(_ handle: pressurekit_manager_t) -> pressureki
     }
 }
 
-private func relieve(
+private func reclaim(
     _ handle: pressurekit_manager_t,
     _ result: UnsafeMutablePointer<pressurekit_report>?,
-    _ relief: (PressureManager) -> EvictionReport
+    _ reclaim: (PressureManager) -> EvictionReport
 ) throws {
     // Before anything is done: a result that cannot be written is no reason to forget what was freed.
     if let result = unsafe result { unsafe try PluginStructure.write(pressurekit_report(), to: result) }
-    let report = try PluginRegistry.shared.withManager(handle) { relief($0.manager) }
+    let report = try PluginRegistry.shared.withManager(handle) { reclaim($0.manager) }
     if let result = unsafe result { unsafe try PluginStructure.write(pressurekit_report(report), to: result) }
 }
 

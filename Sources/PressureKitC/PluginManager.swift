@@ -10,7 +10,7 @@ final class PluginManager: Sendable {
         if watches { try manager.beginRunning() }
     }
 
-    /// Blocks until a relief that is running has ended.
+    /// Blocks until a reclaim that is running has ended.
     func end() { manager.shutdownAndWait() }
 
     /// Blocks until what was visible is back. It needs a thread of Swift's cooperative pool: the one call that must not be

@@ -2,7 +2,7 @@ public import PressureKit
 
 extension PressureManager {
     /// Lets time pass on a clock that is moved by hand: all that ``PressureKit/PressureManager/run()`` would do in it has
-    /// been done when this returns, reliefs included.
+    /// been done when this returns, reclaims included.
     ///
     /// For a manager made with ``PressureKit/PressureConfiguration/testing(disk:clock:sources:)`` and this very clock.
     /// Suspends; takes as long as the work does, not as long as the time.
@@ -50,7 +50,7 @@ extension PressureManager {
         while clock.now() < end {
             var pause = drive()
             driveDeferredWork()
-            if let calm = driveCalmWork() { pause = min(pause, calm) }
+            if let calm = driveCleaning() { pause = min(pause, calm) }
             // A sample that is wanted at once is taken a moment later: time has to pass.
             clock.advance(by: min(max(pause, .milliseconds(1)), end - clock.now()))
         }

@@ -114,7 +114,7 @@ enum Stylesheet {
         .mark{stroke:var(--ink);stroke-width:1;opacity:.75}
         .mark.median{stroke-width:2.5;opacity:1}
         .rulemark{stroke:var(--ink);stroke-width:1;stroke-dasharray:2 3}
-        .relief{fill:var(--ink);stroke:var(--ink);stroke-width:1}
+        .reclaim{fill:var(--ink);stroke:var(--ink);stroke-width:1}
         .level-warning{fill:var(--warning)}
         .level-critical{fill:var(--critical)}
         .faint{opacity:.45}

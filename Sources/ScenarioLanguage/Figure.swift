@@ -26,14 +26,14 @@ package enum Figure: String, CaseIterable, Sendable {
     case stateRestored = "state_restored"
 
     // Eviction.
-    case reliefs
-    case realReliefs = "real_reliefs"
+    case reclaims
+    case realReclaims = "real_reclaims"
     case evicted, dropped, spilled, reused, compressed, skipped
     case spillFailures = "spill_failures"
     case evictP50 = "evict_p50"
     case evictP99 = "evict_p99"
     case evictMax = "evict_max"
-    case reliefMax = "relief_max"
+    case reclaimMax = "reclaim_max"
     case evictRate = "evict_rate"
     case claimed, returned
     case returnedOverClaimed = "returned_over_claimed"
@@ -65,11 +65,11 @@ package enum Figure: String, CaseIterable, Sendable {
     package var unit: Unit {
         switch self {
         case .lost, .verified, .values, .accesses, .hits, .loads, .restores, .failedAccesses, .loaderFailures,
-            .restoredAhead, .restoreFailures, .stateRestored, .reliefs, .realReliefs, .evicted, .dropped, .spilled,
+            .restoredAhead, .restoreFailures, .stateRestored, .reclaims, .realReclaims, .evicted, .dropped, .spilled,
             .reused, .compressed, .skipped, .spillFailures, .cgroupHits:
             .count
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
-            .evictP50, .evictP99, .evictMax, .reliefMax, .duration:
+            .evictP50, .evictP99, .evictMax, .reclaimMax, .duration:
             .seconds
         case .claimed, .returned, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak, .rssEnd, .filled,
             .hogged, .cgroupPeak:

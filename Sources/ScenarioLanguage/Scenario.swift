@@ -26,7 +26,7 @@ package struct SpillSpec: Hashable, Sendable {
     package var limit: ByteCount?
     /// Whether a directory in memory (tmpfs, ramfs, zram) is accepted.
     package var allowsMemory = false
-    /// Whether a relief may write values as they are and compress them when all is calm.
+    /// Whether a reclaim may write values as they are and compress them when all is calm.
     package var compressesLater = true
 
     static var form: Form<SpillSpec> {
@@ -45,7 +45,7 @@ package struct SpillSpec: Hashable, Sendable {
             let later = section.optional(
                 "compress_later",
                 .flag("Written as it is where the disk is faster, compressed in calm times.", "Compressed at once."),
-                "Whether a relief may write first and compress later. Default: true."
+                "Whether a reclaim may write first and compress later. Default: true."
             )
             return SpillSpec(
                 directory: directory,

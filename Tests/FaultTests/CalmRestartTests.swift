@@ -10,9 +10,9 @@ import Testing
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.copiesAhead = false }
         let controller = try addController("app", to: manager.root)
         _ = try controller.cache("mine", initialValue: makeBytes(10_000, seed: 1))
-        let second = Shared<CalmWorker?>(nil)
+        let second = Shared<CleaningWorker?>(nil)
         let pauses = Shared<[Duration?]>([])
-        let worker = CalmWorker(
+        let worker = CleaningWorker(
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),

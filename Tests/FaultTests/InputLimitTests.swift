@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: [
         "slot 256 psi x", "slot 99999999999999999999 psi x", "sample 1152921504606846977",
         "freed 0 9223372036854775808",
-        "relief 0 warning 9223372036854775808 1", "sample 0 0=headroom:1152921504606846976/1",
+        "reclaim 0 warning 9223372036854775808 1", "sample 0 0=headroom:1152921504606846976/1",
         "sample 0 0=headroom:1/1152921504606846977", "sample 0 0=demand:normal:1152921504606846976",
         "sample 0 0=events:0/0/0/1152921504606846976", "sample 0 0=stall:own:1152921504606846976/0:0.00/0.00",
         "sample 0 0=stall:own:0/0:101.00/0.00", "sample 0 0=demand:normal:age=1152921504606846977",

@@ -17,15 +17,15 @@ import Testing
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
         let manager: PressureManager
         let controller: PressureController
-        let tools: CalmTools
+        let tools: CleaningTools
 
         init() throws {
             manager = try makeManager(fileSystem: disk) { $0.compressedTier = .first(upTo: .mebibytes(8)) }
             controller = try addController("app", to: manager.root)
-            tools = try CalmTools()
+            tools = try CleaningTools()
         }
 
-        var engine: ReliefEngine { manager.context.engine }
+        var engine: ReclaimEngine { manager.context.engine }
 
         func isEmpty() -> Bool { engine.file.usage().frames == 0 && engine.memory?.usage().frames == 0 }
     }
@@ -108,17 +108,17 @@ import Testing
         let controller = try addController("app", to: manager.root)
         let engine = manager.context.engine
         let cache = try controller.cache("hasty", initialValue: Self.old)
-        // As a relief does where the disk is fast and the codec slow. The slot is the entry's own.
+        // As a reclaim does where the disk is fast and the codec slow. The slot is the entry's own.
         let slot = unsafe cache.entry.slot.base
         try #require(unsafe cache.entry.beginCopy(slot, in: engine.file))
         let hasty = ChunkCopier(file: engine.file, choice: .stored, compressesLater: true)
         let encoder = try ChunkEncoder()
-        _ = unsafe hasty.copy(0..<3, of: cache.entry, slot, with: encoder, for: .relief)
+        _ = unsafe hasty.copy(0..<3, of: cache.entry, slot, with: encoder, for: .reclaim)
         unsafe cache.entry.finishCopy(slot, succeeded: true, isProvisional: true)
         _ = await manager.simulateMemoryWarning(.critical)
         try #require(cache.residency == .spilled)
 
-        let worker = CalmWorker(
+        let worker = CleaningWorker(
             engine: engine,
             root: manager.root,
             rate: .gibibytes(1),

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PressureKit
 
-/// A value that is changed after a relief has looked at its size, and before its copy has begun.
+/// A value that is changed after a reclaim has looked at its size, and before its copy has begun.
 @Suite struct LateGrowthTests {
-    /// A value that is small when the relief looks at it and large, or empty, when its turn has come.
+    /// A value that is small when the reclaim looks at it and large, or empty, when its turn has come.
     final class ShiftingEntry: ValueEntry<[UInt8]>, @unchecked Sendable {
         // Sendable: as its superclass; the rest is behind a lock.
         let slot = Slot<[UInt8]>.allocate()
@@ -37,7 +37,7 @@ import Testing
                 shift = next.looks > 1 ? (next.looks - 1, next.value) : nil
                 return next.looks > 1 ? nil : next.value
             }
-            // A writer of another thread, as far as the relief can tell.
+            // A writer of another thread, as far as the reclaim can tell.
             guard let later, unsafe slot.header.pointee.apply({ $0.beginningMutation() }) != nil else { return }
             _ = replace(in: slot, hadValue: true, with: later, ValueSize(later))
             hasShifted.store(true, ordering: .relaxed)

@@ -401,7 +401,7 @@ import Testing
 
     // MARK: Many threads
 
-    /// Readers, writers, reliefs and removals at once; whoever is late gets an error, and nobody a wrong byte.
+    /// Readers, writers, reclaims and removals at once; whoever is late gets an error, and nobody a wrong byte.
     @Test func manyThreadsMayDoAnythingAtOnce() throws {
         let bench = try PluginBench()
         let apps = (0..<4).map { PluginApp([UInt8](repeating: UInt8($0 + 1), count: 20_000 * ($0 + 1))) }

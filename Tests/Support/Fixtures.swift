@@ -1,6 +1,6 @@
 package import PressureKit
 
-/// A manager that spills to memory, watches nothing, and copies on the relief thread alone: every run makes the same
+/// A manager that spills to memory, watches nothing, and copies on the reclaim thread alone: every run makes the same
 /// calls in the same order.
 ///
 /// - Parameters:

@@ -128,7 +128,7 @@ typedef struct pressurekit_options {
     const char *control_socket;
     /** PRESSUREKIT_NO_WATCH and the like, added up. */
     uint32_t flags;
-    /** Threads that compress and write during a relief; 0 for one a core. */
+    /** Threads that compress and write during a reclaim; 0 for one a core. */
     uint32_t workers;
     /** 0. */
     uint64_t reserved[4];
@@ -169,7 +169,7 @@ typedef struct pressurekit_cache_options {
 
 #define PRESSUREKIT_CACHE_OPTIONS_INIT { sizeof(pressurekit_cache_options), NULL, NULL, NULL, { 0, 0, 0, 0 } }
 
-/** What a relief did. Set size before the call; members that do not fit are left out. */
+/** What a reclaim did. Set size before the call; members that do not fit are left out. */
 typedef struct pressurekit_report {
     /** sizeof(pressurekit_report). */
     size_t size;
@@ -244,7 +244,7 @@ const char *pressurekit_last_error(void);
 pressurekit_status pressurekit_create(const pressurekit_options *options, pressurekit_manager_t *manager);
 
 /**
- * Ends a manager with all its caches. Blocks until a relief that is running, and callbacks of its caches, have ended.
+ * Ends a manager with all its caches. Blocks until a reclaim that is running, and callbacks of its caches, have ended.
  * No callback of its caches is called after it returns.
  *
  * PRESSUREKIT_IN_USE: values are still pinned; nothing happens. Must not be called from a callback: PRESSUREKIT_IN_USE

@@ -5,9 +5,9 @@ import PressureSystem
 extension Admission {
     /// Why a reader waits no longer.
     private enum Outcome {
-        /// What it needs has come free, or the relief freed about as much.
-        case relieved
-        /// The relief has ended and brought next to nothing.
+        /// What it needs has come free, or the reclaim freed about as much.
+        case reclaimed
+        /// The reclaim has ended and brought next to nothing.
         case fruitless
         /// It goes on although too little was freed.
         case overdrawn
@@ -19,7 +19,7 @@ extension Admission {
         guard !Self.isThisThreadExempt else { return settle(false, since: start) }
         state.withLock { $0.ledger.beginWaiting(bytes) }
         let mayAsk = state.withLock { $0.mayAsk(at: start) }
-        // Within the pause after a fruitless relief, that one's is the answer.
+        // Within the pause after a fruitless reclaim, that one's is the answer.
         let answer = Lock<ByteCount?>(mayAsk ? nil : .zero)
         if mayAsk {
             supply.reclaim(shortage) { [weak self, books] returned in
@@ -35,7 +35,7 @@ extension Admission {
                 look(bytes, shortage, answer.withLock { $0 }, isPatient: isPatient, supply)
             }
             switch outcome {
-            case .relieved?: return settle(true, since: start)
+            case .reclaimed?: return settle(true, since: start)
             case .overdrawn?: return settle(false, since: start)
             case .fruitless?:
                 // Another one would bring no more; somebody may give back what is in use now.
@@ -63,13 +63,13 @@ extension Admission {
             let isEnough = answer.bytes >= shortage.bytes / 2
             if isSequential || isEnough {
                 _ = enter(bytes) { _ in true }
-                return isEnough ? .relieved : .overdrawn
+                return isEnough ? .reclaimed : .overdrawn
             }
         }
         guard !isSequential, let room = supply.room() else { return nil }
         let reading = books.reading
-        if enter(bytes, { $0.fits(bytes, in: room, reading) }) { return .relieved }
-        // A relief that has ended will not bring more, and patience has an end.
+        if enter(bytes, { $0.fits(bytes, in: room, reading) }) { return .reclaimed }
+        // A reclaim that has ended will not bring more, and patience has an end.
         let mayOverdraw = answer != nil || !isPatient
         if mayOverdraw, enter(bytes, { $0.mayOverdraw(bytes, in: room, reading) }) { return .overdrawn }
         return answer == nil ? nil : .fruitless
@@ -91,15 +91,15 @@ extension Admission {
         settle(false, since: start)
     }
 
-    private func settle(_ isRelieved: Bool, since start: MonotonicInstant) {
+    private func settle(_ isReclaimed: Bool, since start: MonotonicInstant) {
         let end = clock.now()
         state.withLock { state in
             state.counts.waited += end - start
-            state.count(isRelieved)
+            state.count(isReclaimed)
         }
     }
 
-    /// Learns from a relief that has ended: after one that brought next to nothing none is asked for, for a while.
+    /// Learns from a reclaim that has ended: after one that brought next to nothing none is asked for, for a while.
     func note(_ returned: ByteCount, of shortage: ByteCount) {
         let now = clock.now()
         let isFruitless = returned.bytes < shortage.bytes / 4

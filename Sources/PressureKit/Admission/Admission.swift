@@ -7,7 +7,7 @@ public struct AdmissionCounts: Hashable, Sendable {
     /// Loads and restores that were let in at once.
     public var admitted = 0
     /// Those that first had memory freed for them.
-    public var relieved = 0
+    public var reclaimed = 0
     /// Those that were let in although too little was freed, or it took too long. They had waited as long as they may.
     public var overdrawn = 0
     /// The time that readers waited for that, in all.
@@ -20,7 +20,7 @@ public struct AdmissionCounts: Hashable, Sendable {
 /// Lets loads and restores in while there is room for them, and has memory freed first when there is not.
 ///
 /// The library itself is the one who loads: at 500 MB/s a 256 MiB limit is full in 150 ms from a fifth left, sooner than
-/// a signal and a relief. So before a value is made, its expected size is held against the newest headroom less what was
+/// a signal and a reclaim. So before a value is made, its expected size is held against the newest headroom less what was
 /// brought in since; what would cross into critical waits until that much was given back. A load that has waited for
 /// ``patience`` goes on as far as the overdraft reaches, which is counted in bytes; behind that it waits for as long as
 /// memory comes free at all. Where nothing comes free, waiting is in vain, and it goes.
@@ -32,7 +32,7 @@ package final class Admission: Sendable {
         fileprivate let bytes: Int
     }
 
-    /// Where room and relief come from.
+    /// Where room and reclaim come from.
     package struct Supply: Sendable {
         /// The newest room; `nil` while nobody watches.
         package var room: @Sendable () -> AdmissionRoom?
@@ -56,18 +56,18 @@ package final class Admission: Sendable {
     struct State {
         var ledger = AdmissionLedger()
         var counts = AdmissionCounts()
-        /// After a relief that brought next to nothing, no other one is asked for until then.
+        /// After a reclaim that brought next to nothing, no other one is asked for until then.
         var fruitlessUntil: MonotonicInstant?
-        /// A relief was asked for that nobody waits for, and has not ended.
+        /// A reclaim was asked for that nobody waits for, and has not ended.
         var isAsked = false
     }
 
-    /// How long no relief is asked for after a fruitless one.
+    /// How long no reclaim is asked for after a fruitless one.
     static let pause = Duration.milliseconds(100)
 
     /// How long a reader waits before it may overdraw, and how long memory may stand still before it goes anyway.
     package let patience: Duration
-    /// Whether a reader waits for the end of a relief and for nothing else, so that a run can be repeated.
+    /// Whether a reader waits for the end of a reclaim and for nothing else, so that a run can be repeated.
     let isSequential: Bool
     let clock: any MonotonicClock
     let books: MemoryBooks
@@ -78,7 +78,7 @@ package final class Admission: Sendable {
     ///
     /// - Parameters:
     ///   - books: What the library brings and gives back.
-    ///   - patience: The default is a second: a relief of what one load needs takes far less, and a reader that would wait
+    ///   - patience: The default is a second: a reclaim of what one load needs takes far less, and a reader that would wait
     ///     for longer is better served with memory overdrawn, as long as that is bounded.
     package init(
         clock: any MonotonicClock,
@@ -92,14 +92,14 @@ package final class Admission: Sendable {
         self.isSequential = isSequential
     }
 
-    /// Says where room and relief come from; `nil` for nowhere.
+    /// Says where room and reclaim come from; `nil` for nowhere.
     package func connect(_ supply: Supply?) { self.supply.withLock { $0 = supply } }
 
     /// What was done so far.
     package var counts: AdmissionCounts { state.withLock { $0.counts } }
 
-    /// The calling thread is one that a relief itself needs to go on: what it loads never waits for a relief. For the
-    /// relief thread and those on which it has hooks called. A mark of the thread, not of the manager: two managers' reliefs
+    /// The calling thread is one that a reclaim itself needs to go on: what it loads never waits for a reclaim. For the
+    /// reclaim thread and those on which it has hooks called. A mark of the thread, not of the manager: two managers' reclaims
     /// that wait for each other would free nothing.
     package static func exemptThisThread() { pk_exempt_thread() }
 
@@ -133,7 +133,7 @@ package final class Admission: Sendable {
     /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
     /// one is not.
     ///
-    /// What does not fit is relieved. Outside of tasks the calling thread waits for that as ``admit(_:)`` does, which
+    /// What does not fit is reclaimed. Outside of tasks the calling thread waits for that as ``admit(_:)`` does, which
     /// slows down whoever makes values faster than they can be written; in a task nobody waits, because the thread is
     /// the cooperative pool's.
     ///
@@ -176,11 +176,11 @@ package final class Admission: Sendable {
 }
 
 extension Admission.State {
-    /// Whether a relief may be asked for.
+    /// Whether a reclaim may be asked for.
     func mayAsk(at now: MonotonicInstant) -> Bool { fruitlessUntil.map { $0 <= now } ?? true }
 
     /// Counts a load that had to wait.
-    mutating func count(_ isRelieved: Bool) {
-        if isRelieved { counts.relieved += 1 } else { counts.overdrawn += 1 }
+    mutating func count(_ isReclaimed: Bool) {
+        if isReclaimed { counts.reclaimed += 1 } else { counts.overdrawn += 1 }
     }
 }

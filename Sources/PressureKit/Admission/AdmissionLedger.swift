@@ -21,7 +21,7 @@ package struct AdmissionLedger: Sendable {
     /// Behind the threshold a load has this much of the process's part of the shortage freed as well: the monitor asks for
     /// it too, but at its own pace, and loads go on meanwhile.
     static let mostDeficit = 64 << 20
-    /// A shortage of less is not worth a relief: it is what a few small values take.
+    /// A shortage of less is not worth a reclaim: it is what a few small values take.
     private static let mostTolerated = 1 << 20
 
     /// Bytes that are being loaded or restored now, or wait to be.

@@ -1,4 +1,4 @@
-/// Keys that a relief has dropped, by their hashes: how a keyed cache that forgets a dropped key still notices that it was
+/// Keys that a reclaim has dropped, by their hashes: how a keyed cache that forgets a dropped key still notices that it was
 /// wanted again too soon. (ARC's ghost entries, Megiddo and Modha, FAST 2003, without the lists.)
 ///
 /// As many as fit: a hash finds its one place, and a newer one takes it. Pure; no memory of its own.

@@ -25,8 +25,8 @@ extension KeyedEntry {
         let engine = host?.engine
         let canSpill = engine?.canSpill ?? false
         let freely = unsafe wayOut(slot.base, word, canSpill: canSpill)
-        let way = traits.current.way(for: word, canSpill: canSpill, compression: .none, freely: freely)
-        switch way {
+        let method = traits.current.method(for: word, canSpill: canSpill, compression: .none, freely: freely)
+        switch method {
         case nil: return false
         case .release: break
         case .drop: return unsafe release(slot.base, dropping: true) != nil

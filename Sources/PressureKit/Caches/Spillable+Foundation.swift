@@ -27,7 +27,7 @@ extension Data: Spillable {
 /// try session.withValue { $0.value.user }
 /// ```
 ///
-/// Encoding allocates in the middle of a relief, and the planner has to guess the memory that the value takes: state
+/// Encoding allocates in the middle of a reclaim, and the planner has to guess the memory that the value takes: state
 /// `footprint` if you know it. For large values a conformance of your own is better.
 public struct Coded<Value: Codable & Sendable>: Spillable {
     /// The value itself.

@@ -26,8 +26,8 @@ package struct ControlAnswer: Sendable {
         }
     }
 
-    /// A relief has ended.
-    package static func relieved(_ report: EvictionReport, by command: ControlCommand) -> ControlAnswer {
+    /// A reclaim has ended.
+    package static func reclaimed(_ report: EvictionReport, by command: ControlCommand) -> ControlAnswer {
         ControlAnswer(isOK: true) { json in
             json.member("command", command.name)
             json.member("report") { json in

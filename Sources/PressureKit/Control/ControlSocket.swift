@@ -14,8 +14,8 @@ import Glibc
 /// | command | answer |
 /// |---|---|
 /// | `status` | `status`: level, cause, headroom, bytes by tier, counts, signals, controllers with their caches |
-/// | `warn [warning\|critical] [BYTES]` | `report`, when the relief has ended; like ``PressureManager/simulateMemoryWarning(_:freeing:)`` |
-/// | `evict BYTES` | `report`; like ``PressureManager/relieve(_:)`` |
+/// | `warn [warning\|critical] [BYTES]` | `report`, when the reclaim has ended; like ``PressureManager/simulateMemoryWarning(_:freeing:)`` |
+/// | `evict BYTES` | `report`; like ``PressureManager/reclaim(_:)`` |
 /// | `background` | `report`; like ``PressureManager/enterBackground(within:)`` |
 /// | `foreground` | `report`; like ``PressureManager/enterForeground()`` |
 ///

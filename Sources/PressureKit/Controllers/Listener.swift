@@ -2,9 +2,9 @@ import PressureSignals
 import PressureSystem
 import Synchronization
 
-/// The thread on which a relief's hooks are called, so that a hook that throws time away does not hold the relief up.
+/// The thread on which a reclaim's hooks are called, so that a hook that throws time away does not hold the reclaim up.
 ///
-/// The relief waits for the hooks as long as its ``ListenerPatience`` lasts. Then it goes on without them. If one hook
+/// The reclaim waits for the hooks as long as its ``ListenerPatience`` lasts. Then it goes on without them. If one hook
 /// is to blame, another thread takes over from the one that is stuck in it: that delegate is told nothing until its hook
 /// has returned, all others are.
 final class Listener: Sendable {
@@ -14,20 +14,20 @@ final class Listener: Sendable {
         let board: ListenerBoard
     }
 
-    private struct Relief {
+    private struct Reclaim {
         var patience = ListenerPatience()
         var unheard: [UnheardListener] = []
         var round: UInt64 = 0
-        /// Whose hooks are to be called elsewhere: the relief thread, while a relief runs.
+        /// Whose hooks are to be called elsewhere: the reclaim thread, while a reclaim runs.
         var thread: UInt32 = 0
     }
 
     private let tools: Tools
     private let clock: any MonotonicClock
-    /// Whether a relief waits for its hooks however long they take: where the clock moves on with the relief, a hook that
+    /// Whether a reclaim waits for its hooks however long they take: where the clock moves on with the reclaim, a hook that
     /// is called meanwhile would seem to take that time.
     private let waitsForEver: Bool
-    private let relief = Lock(Relief())
+    private let reclaim = Lock(Reclaim())
 
     /// Starts the thread.
     ///
@@ -41,32 +41,32 @@ final class Listener: Sendable {
 
     deinit { tools.queue.withLock { $0.isStopped = true } }
 
-    // MARK: One relief
+    // MARK: One reclaim
 
-    /// A relief begins, on the calling thread.
+    /// A reclaim begins, on the calling thread.
     func begin() {
-        relief.withLock { $0 = Relief(round: $0.round, thread: .currentThread) }
+        reclaim.withLock { $0 = Reclaim(round: $0.round, thread: .currentThread) }
     }
 
-    /// The relief that is running is as urgent as this from now on.
-    func hurry(for level: PressureLevel) { relief.withLock { $0.patience.hurry(for: level) } }
+    /// The reclaim that is running is as urgent as this from now on.
+    func hurry(for level: PressureLevel) { reclaim.withLock { $0.patience.hurry(for: level) } }
 
-    /// The relief has ended. Returns whose hooks it has not waited for.
+    /// The reclaim has ended. Returns whose hooks it has not waited for.
     func end() -> [UnheardListener] {
-        relief.withLock { relief in
-            relief.thread = 0
-            return relief.unheard
+        reclaim.withLock { reclaim in
+            reclaim.thread = 0
+            return reclaim.unheard
         }
     }
 
-    /// Whether the calling thread is the one that a relief runs on.
-    var isOnReliefThread: Bool { relief.withLock { $0.thread } == .currentThread }
+    /// Whether the calling thread is the one that a reclaim runs on.
+    var isOnReclaimThread: Bool { reclaim.withLock { $0.thread } == .currentThread }
 
     /// A number for a telling in which every controller is told once.
     func nextRound() -> UInt64 {
-        relief.withLock { relief in
-            relief.round += 1
-            return relief.round
+        reclaim.withLock { reclaim in
+            reclaim.round += 1
+            return reclaim.round
         }
     }
 
@@ -83,14 +83,14 @@ final class Listener: Sendable {
         guard !waitsForEver else { return tools.queue.wait { $0.count == 0 ? () : nil } }
         var last = clock.now()
         while true {
-            let left = relief.withLock { $0.patience.left }
-            // In slices, since the clock may be one that is moved by hand, and the relief may become more urgent.
+            let left = reclaim.withLock { $0.patience.left }
+            // In slices, since the clock may be one that is moved by hand, and the reclaim may become more urgent.
             let isDone = tools.queue.wait(atMost: left > .zero ? Self.slice : .zero) { $0.count == 0 ? true : nil }
             let now = clock.now()
-            relief.withLock { $0.patience.spend(now - last) }
+            reclaim.withLock { $0.patience.spend(now - last) }
             last = now
             if isDone != nil { return }
-            let patience = relief.withLock(\.patience)
+            let patience = reclaim.withLock(\.patience)
             if patience.left <= .zero || tools.board.isInHook(for: patience.limit) {
                 giveUp(patience)
                 if patience.left <= .zero { return }
@@ -105,8 +105,8 @@ final class Listener: Sendable {
         guard let (call, next) = tools.board.depose(inHookFor: patience.limit / 2) else { return }
         let duration = clock.now() - call.since
         let unheard = UnheardListener(path: call.controller?.path ?? "", hook: call.hook, duration: duration)
-        relief.withLock { $0.unheard.append(unheard) }
-        // No answer is no veto, also if there was one to an earlier relief.
+        reclaim.withLock { $0.unheard.append(unheard) }
+        // No answer is no veto, also if there was one to an earlier reclaim.
         call.controller?.forgetAnswers()
         // Without a thread the hooks wait for the one that is stuck.
         do throws(PressureError) { try tools.start(next) } catch { tools.board.reinstate(call) }

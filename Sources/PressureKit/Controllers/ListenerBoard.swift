@@ -1,7 +1,7 @@
 import PressureSystem
 import Synchronization
 
-/// Which thread calls hooks now, and which hook it is in: what a relief looks at that has waited long enough.
+/// Which thread calls hooks now, and which hook it is in: what a reclaim looks at that has waited long enough.
 final class ListenerBoard: Sendable {
     /// A hook that is being called.
     struct Call: Sendable {

@@ -1,6 +1,6 @@
 import PressureSignals
 
-/// How long one relief waits for hooks, all of them together: two seconds for a warning, half a second when memory is
+/// How long one reclaim waits for hooks, all of them together: two seconds for a warning, half a second when memory is
 /// nearly gone. Pure.
 ///
 /// Half a second is much: a swapless cgroup of 256 MiB went from 80 % full to its end in 157 ms. A delegate that answers
@@ -8,14 +8,14 @@ import PressureSignals
 struct ListenerPatience: Hashable, Sendable {
     /// For a warning, and for what is no warning at all.
     static let warning = Duration.seconds(2)
-    /// For a critical relief.
+    /// For a critical reclaim.
     static let critical = Duration.milliseconds(500)
 
     private var spent = Duration.zero
-    /// For all hooks together, and for a single one, whether or not the relief had other things to do meanwhile.
+    /// For all hooks together, and for a single one, whether or not the reclaim had other things to do meanwhile.
     private(set) var limit = warning
 
-    /// A relief is as urgent as the most urgent of its causes.
+    /// A reclaim is as urgent as the most urgent of its causes.
     mutating func hurry(for level: PressureLevel) {
         if level == .critical { limit = Self.critical }
     }

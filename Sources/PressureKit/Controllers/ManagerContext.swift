@@ -8,7 +8,7 @@ import Synchronization
 final class ManagerContext: Sendable {
     private struct WeakDelegate { weak var delegate: (any PressureManagerDelegate)? }
 
-    let engine: ReliefEngine
+    let engine: ReclaimEngine
     let clock: any MonotonicClock
     let log: ManagerLog
     let events = EventHub()
@@ -27,32 +27,32 @@ final class ManagerContext: Sendable {
     /// Counts for others; `nil` unless the app asks for metrics.
     let meter: (any ManagerMeter)?
     /// Told of everything there and then.
-    let witness: ManagerObserver
+    let observer: ManagerObserver
     /// Where one thing is done at a time: what would otherwise go on beside the caller.
     private let deferred = Lock<[@Sendable () -> Void]>([])
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
-    private let calmWorker = Lock<CalmWorker?>(nil)
+    private let cleaningWorker = Lock<CleaningWorker?>(nil)
     private let shortageIsOver = Lock<(@Sendable (MonotonicInstant) -> Bool)?>(nil)
     private let newestCause = Lock<PressureCause?>(nil)
-    private let observer = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
+    private let reportHandler = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
 
     /// Told of every report before anybody else: how the monitor learns what came back.
     var onReport: (@Sendable (EvictionReport) -> Void)? {
-        get { observer.withLock { $0 } }
-        set { observer.withLock { $0 = newValue } }
+        get { reportHandler.withLock { $0 } }
+        set { reportHandler.withLock { $0 = newValue } }
     }
 
-    /// Whether a shortage that a relief answers is over, by a sample that was taken since it began. How the monitor tells.
+    /// Whether a shortage that a reclaim answers is over, by a sample that was taken since it began. How the monitor tells.
     var isOver: (@Sendable (_ since: MonotonicInstant) -> Bool)? {
         get { shortageIsOver.withLock { $0 } }
         set { shortageIsOver.withLock { $0 = newValue } }
     }
 
     /// Who works ahead; `nil` when nothing is to be copied ahead. Set once, by the manager, before anybody asks.
-    var calm: CalmWorker? {
-        get { calmWorker.withLock { $0 } }
-        set { calmWorker.withLock { $0 = newValue } }
+    var cleaner: CleaningWorker? {
+        get { cleaningWorker.withLock { $0 } }
+        set { cleaningWorker.withLock { $0 = newValue } }
     }
 
     /// Why the level changed or memory was wanted last; `nil` before that. Does not block.
@@ -63,7 +63,7 @@ final class ManagerContext: Sendable {
 
     /// - Throws: ``PressureError`` with `threadUnavailable`.
     init(
-        engine: ReliefEngine,
+        engine: ReclaimEngine,
         clock: any MonotonicClock,
         logger: Logger,
         dispositions: Disposition = .all,
@@ -74,7 +74,7 @@ final class ManagerContext: Sendable {
     ) throws(PressureError) {
         scene = ManagerScene(dispositions: dispositions)
         listener = try Listener(clock: clock, waitsForEver: isSequential)
-        // Where one thing is done at a time a reader waits until the relief has ended, however long that takes.
+        // Where one thing is done at a time a reader waits until the reclaim has ended, however long that takes.
         let books = MemoryBooks()
         self.books = books
         admission = Admission(
@@ -85,7 +85,7 @@ final class ManagerContext: Sendable {
         )
         self.restoresAhead = restoresAhead
         self.isSequential = isSequential
-        witness = observer
+        self.observer = observer
         self.meter = meter
         self.engine = engine
         self.clock = clock

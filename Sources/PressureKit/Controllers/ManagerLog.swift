@@ -2,7 +2,7 @@ import Logging
 import PressureSignals
 import PressureSystem
 
-/// All that the library logs, in one place. Nothing is logged on the way to freeing memory: what there is to say of a relief
+/// All that the library logs, in one place. Nothing is logged on the way to freeing memory: what there is to say of a reclaim
 /// is said when it has ended.
 ///
 /// Routine is `debug`; `notice` and `warning` are what an operator must know. A warning that comes again and again is one
@@ -13,7 +13,7 @@ import PressureSystem
 /// |---|---|---|
 /// | `memory pressure rose` | notice | level, level_before, cause |
 /// | `memory pressure fell` | debug | level, level_before, cause |
-/// | `relief finished` | debug | cause, claimed_bytes, returned_bytes, evicted, skipped, failures, duration_ms |
+/// | `reclaim finished` | debug | cause, claimed_bytes, returned_bytes, evicted, skipped, failures, duration_ms |
 /// | `values could not be spilled` | warning | path, error, errno, failures, held_back |
 /// | `a spilled copy could not be used` | warning | path, error, errno, held_back |
 /// | `the spill disk failed late` | warning | error, errno, held_back |
@@ -58,10 +58,10 @@ final class ManagerLog: Sendable {
         )
     }
 
-    /// A relief has ended.
-    func relieved(_ report: EvictionReport) {
+    /// A reclaim has ended.
+    func reclaimed(_ report: EvictionReport) {
         logger.debug(
-            "relief finished",
+            "reclaim finished",
             metadata: [
                 "pressurekit.cause": "\(report.cause)",
                 "pressurekit.claimed_bytes": "\(report.claimed.bytes)",
@@ -94,7 +94,7 @@ final class ManagerLog: Sendable {
         warn("a spilled copy could not be used", \.copies, Self.metadata(of: failure))
     }
 
-    /// The disk failed after it had taken a write, outside a relief.
+    /// The disk failed after it had taken a write, outside a reclaim.
     func failedLate(_ failure: PressureError) {
         warn("the spill disk failed late", \.writebacks, Self.metadata(of: failure))
     }

@@ -4,8 +4,8 @@ import PressureSystem
 protocol ManagerMeter: Sendable {
     /// The monitor has taken a sample. On its thread, with no lock held.
     func sampled()
-    /// A relief has ended. On the relief thread, when the memory is free.
-    func relieved(_ report: EvictionReport)
+    /// A reclaim has ended. On the reclaim thread, when the memory is free.
+    func reclaimed(_ report: EvictionReport)
     /// A value was read back, which took so long. On its reader's thread, with no lock held.
     func restored(_ duration: Duration)
 }

@@ -6,15 +6,15 @@ import PressureSignals
 package struct ManagerObserver: Sendable {
     /// The monitor has decided something. On the thread that took the sample, before anything follows from it.
     package var decided: (@Sendable (PressureDecision) -> Void)?
-    /// A relief has ended. On the relief thread, before whoever asked for it gets the report.
-    package var relieved: (@Sendable (EvictionReport) -> Void)?
+    /// A reclaim has ended. On the reclaim thread, before whoever asked for it gets the report.
+    package var reclaimed: (@Sendable (EvictionReport) -> Void)?
 
     /// Nobody is told.
     package init(
         decided: (@Sendable (PressureDecision) -> Void)? = nil,
-        relieved: (@Sendable (EvictionReport) -> Void)? = nil
+        reclaimed: (@Sendable (EvictionReport) -> Void)? = nil
     ) {
         self.decided = decided
-        self.relieved = relieved
+        self.reclaimed = reclaimed
     }
 }

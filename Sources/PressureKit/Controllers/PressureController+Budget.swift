@@ -72,9 +72,9 @@ extension PressureController {
         defer { state.withLock { $0.isKeepingBudget = false } }
         let excess = residentByteCount.bytes - budget.bytes
         if excess > 0 {
-            let relief = SubtreeRelief(root: self, context: context)
-            let report = relief.run(goal: excess + budget.bytes / 16, source: "the budget of \(path)")
-            if !report.evicted.isEmpty { context.events.deliver(.reliefFinished(report)) }
+            let reclaim = SubtreeReclaim(root: self, context: context)
+            let report = reclaim.run(goal: excess + budget.bytes / 16, source: "the budget of \(path)")
+            if !report.evicted.isEmpty { context.events.deliver(.reclaimFinished(report)) }
         }
         let slack = budget.bytes - residentByteCount.bytes
         state.withLock { $0.budgetSlack = slack }

@@ -53,7 +53,7 @@ extension PressureController {
         if parent != nil { delegate?.didMove(toParent: nil) }
     }
 
-    /// Moves this controller, with all below it, from its parent, if it has one, to another one, in one step: no relief
+    /// Moves this controller, with all below it, from its parent, if it has one, to another one, in one step: no reclaim
     /// sees it in neither or in both.
     ///
     /// Calls `willMove(toParent:)` before and `didMove(toParent:)` after, with the new parent. Values in use stay so.

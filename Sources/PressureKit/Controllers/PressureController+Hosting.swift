@@ -4,7 +4,7 @@ import PressureSystem
 extension PressureController: CacheHost {
     var admission: Admission? { context?.admission }
 
-    var engine: ReliefEngine? { context?.engine }
+    var engine: ReclaimEngine? { context?.engine }
 
     var clock: any MonotonicClock { context?.clock ?? SystemClock() }
 

@@ -24,8 +24,8 @@ extension PressureController {
 extension PressureController.State {
     /// Makes the hook due, unless the controller knows that level already.
     mutating func tellLevel(_ cause: PressureCause) {
-        guard cause.levelAfter != toldLevel else { return }
-        toldLevel = cause.levelAfter
+        guard cause.levelAfter != reportedLevel else { return }
+        reportedLevel = cause.levelAfter
         hooks.add(.levelDidChange(cause))
     }
 }

@@ -2,7 +2,7 @@ import PressureSignals
 import PressureSystem
 import Synchronization
 
-/// What may leave memory, and how: the controller's part in a relief.
+/// What may leave memory, and how: the controller's part in a reclaim.
 ///
 /// ```
 /// shouldEvict, preferredDisposition      for each cache with something in memory; parents before children
@@ -12,7 +12,7 @@ import Synchronization
 /// evictionDidEnd                         with the report
 /// ```
 extension PressureController {
-    /// Asks the delegate, by a relief. Returns whether the thread goes on.
+    /// Asks the delegate, by a reclaim. Returns whether the thread goes on.
     func negotiate(
         _ cause: PressureCause,
         _ delegate: any PressureControllerDelegate,
@@ -35,7 +35,7 @@ extension PressureController {
         return caller.call(self, "evictionWillBegin") { delegate.evictionWillBegin(cause) }
     }
 
-    /// Asks the delegates of this controller and all below it outside of any relief, on the calling thread.
+    /// Asks the delegates of this controller and all below it outside of any reclaim, on the calling thread.
     func ask() {
         let (delegate, entries, children, presented) = state.withLock {
             ($0.delegate, $0.entries, $0.children, $0.presented)
@@ -61,7 +61,7 @@ extension PressureController {
 
     // MARK: The three sets
 
-    /// Works out what is open to reliefs for a cache of this controller.
+    /// Works out what is open to reclaims for a cache of this controller.
     ///
     /// - Throws: ``PressureError`` with `invalidConfiguration`, which names the sets, when nothing is.
     func agree(on entry: CacheEntry, manager: Disposition?) throws(PressureError) {

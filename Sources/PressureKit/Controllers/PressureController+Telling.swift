@@ -2,7 +2,7 @@ import PressureSignals
 import PressureSystem
 import Synchronization
 
-/// What a relief tells the tree: everyone once, parents before children, on the listener's thread with nothing locked.
+/// What a reclaim tells the tree: everyone once, parents before children, on the listener's thread with nothing locked.
 extension PressureController {
     /// Tells this controller and all below it, as far as they have not been told in this round. Returns whether the
     /// thread goes on.
@@ -18,7 +18,7 @@ extension PressureController {
         return true
     }
 
-    /// So that hooks which go on adding controllers do not hold up a relief for ever.
+    /// So that hooks which go on adding controllers do not hold up a reclaim for ever.
     private static let mostPasses = 8
 
     private func tell(
@@ -28,8 +28,8 @@ extension PressureController {
         _ told: inout Int
     ) -> Bool {
         let delegate = state.withLock { state -> (any PressureControllerDelegate)? in
-            guard state.toldRound != round else { return nil }
-            state.toldRound = round
+            guard state.reportedRound != round else { return nil }
+            state.reportedRound = round
             return state.delegate
         }
         if let delegate {
@@ -80,11 +80,11 @@ extension Bool {
 }
 
 extension PressureController {
-    /// Tells of one value that leaves: on the listener's thread when a relief takes it, else on the calling one.
+    /// Tells of one value that leaves: on the listener's thread when a reclaim takes it, else on the calling one.
     func tell(_ hook: EvictionHook, _ resource: PressureResource) {
         resource.entry.noteForBudgets()
         guard let delegate else { return }
-        if let listener = context?.listener, listener.isOnReliefThread {
+        if let listener = context?.listener, listener.isOnReclaimThread {
             listener.post(.eviction(hook, resource, self))
         } else {
             hook.call(delegate, resource)
@@ -104,8 +104,8 @@ extension PressureController {
 }
 
 extension Listener {
-    /// Tells what a relief begins with: the manager's delegate, the events, the controllers. On the relief thread.
-    func tell(_ target: ReliefQueue.Target, below root: PressureController, _ context: ManagerContext) {
+    /// Tells what a reclaim begins with: the manager's delegate, the events, the controllers. On the reclaim thread.
+    func tell(_ target: ReclaimQueue.Target, below root: PressureController, _ context: ManagerContext) {
         hurry(for: target.cause.levelAfter)
         for index in 0..<target.preludes.count { post(.call(target.preludes[index])) }
         if !target.preludes.isEmpty {
@@ -132,7 +132,7 @@ extension Listener {
         post(.underWay(cause), to: root)
     }
 
-    /// Has a tree told, if anybody in it listens: waking a thread for nobody costs a relief some 50 µs. Returns whether
+    /// Has a tree told, if anybody in it listens: waking a thread for nobody costs a reclaim some 50 µs. Returns whether
     /// somebody does.
     @discardableResult
     private func post(_ telling: ListenerQueue.Telling, to root: PressureController) -> Bool {

@@ -32,10 +32,10 @@ public final class PressureController: Sendable {
         /// What it comes to that was asked for while the manager was in the background.
         var wantsVisible: Bool?
         /// The level that the delegate knows.
-        var toldLevel = PressureLevel.normal
+        var reportedLevel = PressureLevel.normal
         /// The last round of telling that has come here.
-        var toldRound: UInt64 = 0
-        /// Whether the delegate was told that a relief may take something.
+        var reportedRound: UInt64 = 0
+        /// Whether the delegate was told that a reclaim may take something.
         var takesPart = false
         /// The most bytes of this subtree in memory.
         var budget: ByteCount?
@@ -46,7 +46,7 @@ public final class PressureController: Sendable {
         var isRestorable = true
         /// What was saved of caches that have not been registered yet, by name.
         var saved: [String: SavedCache] = [:]
-        /// Whether the delegate is still in a hook that a relief gave up.
+        /// Whether the delegate is still in a hook that a reclaim gave up.
         var isLate = false
         /// Set at a manager's root only.
         var context: ManagerContext?

@@ -18,7 +18,7 @@ import PressureSignals
 ///                       └▶ evictionDidEnd parents before children
 /// ```
 ///
-/// All of these are called on the manager's listener thread, one at a time. A relief waits for them, half a second in
+/// All of these are called on the manager's listener thread, one at a time. A reclaim waits for them, half a second in
 /// all when memory is nearly gone, else two; then it goes on without their answers, and its report names the delegate
 /// (``EvictionReport/unheard``), which is told nothing more until its hook has returned.
 ///
@@ -32,8 +32,8 @@ public protocol PressureControllerDelegate: PressureResponder {
     /// A cache's loader has run and its value is in memory.
     func resourceDidLoad(_ resource: PressureResource)
 
-    /// Whether the values of a cache may leave memory now. `false` is a veto: the relief does without them, and its
-    /// report names them. Asked at each relief, and only of caches that may ``Disposition/keep`` their values.
+    /// Whether the values of a cache may leave memory now. `false` is a veto: the reclaim does without them, and its
+    /// report names them. Asked at each reclaim, and only of caches that may ``Disposition/keep`` their values.
     ///
     /// When the reason for a veto is gone, call ``PressureController/attemptEviction()``.
     func shouldEvict(_ resource: PressureResource) -> Bool
@@ -42,13 +42,13 @@ public protocol PressureControllerDelegate: PressureResponder {
     /// `nil` lets measured costs decide.
     func preferredDisposition(for resource: PressureResource) -> Disposition?
 
-    /// A relief is about to take something from the controller's caches, if it needs to.
+    /// A reclaim is about to take something from the controller's caches, if it needs to.
     func evictionWillBegin(_ cause: PressureCause)
 
     /// Values are being released and written on other threads. Work done here is done beside that.
     func evictionIsUnderWay(_ cause: PressureCause)
 
-    /// The relief has ended. Told to those that were told of its beginning.
+    /// The reclaim has ended. Told to those that were told of its beginning.
     func evictionDidEnd(_ report: EvictionReport)
 
     /// A cache's value is leaving memory: it is out of readers' reach. Accessing the cache from here brings it back.

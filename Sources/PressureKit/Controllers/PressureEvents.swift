@@ -8,8 +8,8 @@ public enum PressureEvent: Sendable {
     case levelChanged(PressureCause)
     /// Memory is short; delivered before any controller is told.
     case memoryWarning(MemoryWarning)
-    /// A relief has ended.
-    case reliefFinished(EvictionReport)
+    /// A reclaim has ended.
+    case reclaimFinished(EvictionReport)
     /// What was visible has been restored.
     case restoreFinished(RestoreReport)
     /// A copy could not be read, and the value was loaded again, or its reader got this error; or, without a path, the

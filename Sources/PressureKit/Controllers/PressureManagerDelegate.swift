@@ -3,7 +3,7 @@ import PressureSignals
 /// What the manager tells the app as a whole, before any controller. Every method has an empty default.
 ///
 /// Called on the manager's listener thread, one at a time, with no lock held; any PressureKit call may be made from any
-/// of them. A relief waits for them, but not for long: see ``PressureControllerDelegate``.
+/// of them. A reclaim waits for them, but not for long: see ``PressureControllerDelegate``.
 public protocol PressureManagerDelegate: PressureResponder {
     /// Memory is short. Called before ``PressureManager/events`` and before any controller.
     func managerDidReceiveMemoryWarning(_ warning: MemoryWarning)

@@ -49,7 +49,7 @@ public struct PressureSnapshot: Sendable {
         public let restores: Int
         /// How often its value left memory.
         public let evictions: Int
-        /// How often its value came back sooner than the relief that took it had expected: evictions that were wrong.
+        /// How often its value came back sooner than the reclaim that took it had expected: evictions that were wrong.
         public let refaults: Int
         /// How often a load, spill or restore failed.
         public let failures: Int

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Values on their way back: when they came, and whether too soon.
 extension CacheEntry {
-    /// For how many ticks of the ``UseClock`` after its eviction a value's return is a refault: as long as the relief
+    /// For how many ticks of the ``UseClock`` after its eviction a value's return is a refault: as long as the reclaim
     /// that took it had expected to do without it.
     var refaultHorizon: UInt32 { statistics.horizon.load(ordering: .relaxed) }
 
@@ -12,7 +12,7 @@ extension CacheEntry {
         if word.isMarkedEvicted { statistics.refaults.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    /// A relief has spared the value.
+    /// A reclaim has spared the value.
     func wasSpared(_ slot: UnsafeMutableRawPointer, hits: UInt8) {
         let word = unsafe header(slot).pointee.state
         // A slot that was replaced, or is spare, remembers nothing.

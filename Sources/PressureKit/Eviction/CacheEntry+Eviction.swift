@@ -11,7 +11,7 @@ extension CacheEntry {
         _ word: ResidencyWord,
         canSpill: Bool = true,
         compression: CompressedTierUse = .none
-    ) -> Candidate.Way {
+    ) -> Candidate.Method {
         guard !word.isClean else { return .release }
         let byteCount = unsafe plainByteCount(slot)
         return .forDirty(

@@ -25,18 +25,18 @@ extension CacheEntry {
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
         let freely = unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
-        let terms = traits.current
-        let way = terms.way(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
-        guard let way else {
+        let agreement = traits.current
+        let method = agreement.method(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
+        guard let method else {
             return storage.skip(self, noteRefusal(), footprint: footprint)
         }
-        guard canSpill || way != .spill else {
+        guard canSpill || method != .spill else {
             return storage.skip(self, .spillSuspended, footprint: footprint)
         }
         let candidate = Candidate(
             footprint: footprint,
             stamp: word.stamp,
-            way: way,
+            method: method,
             isVisible: isVisible,
             depth: depth,
             arrival: arrival,
@@ -44,7 +44,7 @@ extension CacheEntry {
             hasRefaulted: word.isMarkedEvicted,
             restoreCost: restoreCost,
             reloadCost: statistics.reloadCost,
-            writeCost: way.needsCopy ? statistics.writeCost(byteCount: plainBytes) : 0
+            writeCost: method.needsCopy ? statistics.writeCost(byteCount: plainBytes) : 0
         )
         unsafe storage.append(candidate, entry: self, slot: slot)
     }

@@ -9,7 +9,7 @@ protocol CacheHost: AnyObject, Sendable {
     /// Asked before a value is brought into memory; `nil` where nobody watches.
     var admission: Admission? { get }
     /// Who evicts; `nil` where nobody does.
-    var engine: ReliefEngine? { get }
+    var engine: ReclaimEngine? { get }
     /// Whether it or somebody above it has a budget.
     var isBudgeted: Bool { get }
     /// What loads and restores are timed by.

@@ -6,9 +6,9 @@ import Synchronization
 struct CacheTraits: ~Copyable, Sendable {
     /// What the cache itself supports.
     let supported: Disposition
-    /// What is open to a relief, in the low half, and what the delegate has answered, in the high half: together, so that
+    /// What is open to a reclaim, in the low half, and what the delegate has answered, in the high half: together, so that
     /// one load tells all.
-    private let terms: Atomic<UInt16>
+    private let agreement: Atomic<UInt16>
     /// Asked of a failure before the controller is.
     let failureHandler = Lock<(@Sendable (ResourceFailure) -> Bool)?>(nil)
     /// What is loaded instead while memory is short.
@@ -22,18 +22,18 @@ struct CacheTraits: ~Copyable, Sendable {
 
     init(supported: Disposition) {
         self.supported = supported
-        terms = Atomic(UInt16(supported.rawValue))
+        agreement = Atomic(UInt16(supported.rawValue))
     }
 
     private static let keepBit = UInt16(Disposition.keep.rawValue)
     private static let allBits = UInt16(Disposition.all.rawValue)
     private static let vetoBit: UInt16 = 1 << 8
-    /// A veto that has kept a value from a relief.
+    /// A veto that has kept a value from a reclaim.
     private static let heldBit: UInt16 = 1 << 9
     private static let preferenceShift: UInt16 = 12
 
     /// A reading of all of it.
-    struct Terms {
+    struct Agreement {
         fileprivate var bits: UInt16
 
         /// Whether a disposition is open.
@@ -44,19 +44,19 @@ struct CacheTraits: ~Copyable, Sendable {
         }
         /// Whether the delegate wants the values left alone now, and may.
         var isVetoed: Bool { bits & CacheTraits.vetoBit != 0 && allows(.keep) }
-        /// Whether a relief met that veto.
+        /// Whether a reclaim met that veto.
         var isHeld: Bool { bits & CacheTraits.heldBit != 0 }
         /// Whether nothing is restricted, as it is nearly always.
         var isFree: Bool { bits | CacheTraits.keepBit == CacheTraits.allBits }
     }
 
     /// What holds now. One relaxed load.
-    var current: Terms { Terms(bits: terms.load(ordering: .relaxed)) }
+    var current: Agreement { Agreement(bits: agreement.load(ordering: .relaxed)) }
 
     /// Sets what is open.
     func agree(on open: Disposition) { change { $0 & ~0xFF | UInt16(open.rawValue) } }
 
-    /// Notes what the delegate has answered for the relief that is about to begin.
+    /// Notes what the delegate has answered for the reclaim that is about to begin.
     func answer(shouldEvict: Bool, preferred: Disposition?) {
         let preference = UInt16(preferred?.rawValue ?? 0) << Self.preferenceShift
         change { bits in
@@ -65,13 +65,13 @@ struct CacheTraits: ~Copyable, Sendable {
         }
     }
 
-    /// A relief has met the veto.
+    /// A reclaim has met the veto.
     func hold() { change { $0 | Self.heldBit } }
 
     private func change(_ step: (UInt16) -> UInt16) {
-        var current = terms.load(ordering: .relaxed)
+        var current = agreement.load(ordering: .relaxed)
         while true {
-            let (done, original) = terms.weakCompareExchange(
+            let (done, original) = agreement.weakCompareExchange(
                 expected: current,
                 desired: step(current),
                 ordering: .relaxed
@@ -82,19 +82,19 @@ struct CacheTraits: ~Copyable, Sendable {
     }
 }
 
-extension CacheTraits.Terms {
-    /// How a value in memory leaves: `way`, which is what it would be with nothing restricted, or what the terms leave of
+extension CacheTraits.Agreement {
+    /// How a value in memory leaves: `method`, which is what it would be with nothing restricted, or what is left of
     /// it; `nil` when it stays. Allocates nothing.
-    func way(
+    func method(
         for word: ResidencyWord,
         canSpill: Bool,
         compression: CompressedTierUse,
-        freely way: Candidate.Way
-    ) -> Candidate.Way? {
-        if isFree { return way }
+        freely method: Candidate.Method
+    ) -> Candidate.Method? {
+        if isFree { return method }
         if isVetoed { return nil }
-        func isOpen(_ way: Candidate.Way) -> Bool {
-            switch way {
+        func isOpen(_ method: Candidate.Method) -> Bool {
+            switch method {
             case .release: word.isClean && allows(.spill)
             case .drop: word.isReloadable && allows(.drop)
             case .spill: !word.isClean && allows(.spill)
@@ -104,7 +104,7 @@ extension CacheTraits.Terms {
         if prefers(.drop), isOpen(.drop) { return .drop }
         if prefers(.compress), isOpen(.compress) { return .compress }
         if prefers(.spill), canSpill, isOpen(.spill) { return .spill }
-        if isOpen(way), way != .spill || canSpill { return way }
+        if isOpen(method), method != .spill || canSpill { return method }
         if canSpill, isOpen(.spill) { return .spill }
         if isOpen(.compress) { return .compress }
         if isOpen(.drop) { return .drop }
@@ -114,7 +114,7 @@ extension CacheTraits.Terms {
 }
 
 extension CacheEntry {
-    /// Why a value with restricted terms stays in memory; notes the veto, if it was that.
+    /// Why a value with restricted dispositions stays in memory; notes the veto, if it was that.
     func noteRefusal() -> EvictionReport.SkipReason {
         guard traits.current.isVetoed else { return .unsupported }
         traits.hold()

@@ -2,7 +2,7 @@
 /// buffer.
 package struct Candidate: Sendable {
     /// How the value may leave memory.
-    package enum Way: UInt8, Sendable {
+    package enum Method: UInt8, Sendable {
         /// A checked copy exists: releasing is one free.
         case release
         /// The loader is cheaper than a restore: release, and let the loader make it again.
@@ -31,20 +31,20 @@ package struct Candidate: Sendable {
     /// Its controller's distance from the root.
     package var depth: UInt16
     /// How it would leave.
-    package var way: Way
+    package var method: Method
     /// In how many ticks of the ``UseClock`` it was used again, up to ``ResidencyWord/mostHits``; halved by every
-    /// relief that spares it, and kept while it is out of memory.
+    /// reclaim that spares it, and kept while it is out of memory.
     package var hits: UInt8
     /// Whether its controller is visible.
     package var isVisible: Bool
-    /// Whether it came back soon after an eviction, and no relief has spared it since.
+    /// Whether it came back soon after an eviction, and no reclaim has spared it since.
     package var hasRefaulted: Bool
 
     /// Creates a candidate.
     package init(
         footprint: Int,
         stamp: UInt32,
-        way: Way,
+        method: Method,
         isVisible: Bool,
         depth: UInt16,
         arrival: UInt32 = 0,
@@ -61,7 +61,7 @@ package struct Candidate: Sendable {
         self.reloadCost = reloadCost
         self.writeCost = writeCost
         self.depth = depth
-        self.way = way
+        self.method = method
         self.hits = hits
         self.isVisible = isVisible
         self.hasRefaulted = hasRefaulted
@@ -70,17 +70,17 @@ package struct Candidate: Sendable {
 
 extension Candidate {
     /// 0: free and hidden, 1: free and visible, 2: to be written and hidden, 3: to be written and visible.
-    package var evictionClass: UInt8 { (way.needsCopy ? 2 : 0) | (isVisible ? 1 : 0) }
+    package var evictionClass: UInt8 { (method.needsCopy ? 2 : 0) | (isVisible ? 1 : 0) }
 
     /// Ticks of the ``UseClock`` since its last use.
     package func age(at now: UInt32) -> UInt32 { now &- stamp }
 
     /// Nanoseconds that its next reader waits if it leaves. A copy is preferred to the loader once there is one; before,
-    /// ``Way/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
-    package var returnCost: Float { way == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
+    /// ``Method/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
+    package var returnCost: Float { method == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
 }
 
-extension Candidate.Way {
+extension Candidate.Method {
     /// Whether a dirty value is better loaded again than written and read back.
     ///
     /// A value that no loader makes is always written. One whose loader has never been timed is written too.
@@ -91,8 +91,8 @@ extension Candidate.Way {
         byteCount: Int,
         canSpill: Bool,
         compression: CompressedTierUse = .none
-    ) -> Candidate.Way {
-        let copy: Candidate.Way = compression == .first || compression == .fallback && !canSpill ? .compress : .spill
+    ) -> Candidate.Method {
+        let copy: Candidate.Method = compression == .first || compression == .fallback && !canSpill ? .compress : .spill
         guard isReloadable else { return copy }
         guard canSpill || compression == .first else { return .drop }
         guard let loadTime else { return copy }

@@ -2,7 +2,7 @@ import SpillStore
 
 /// Small values, many at a time: one write for all of them, and units of the file that they share.
 extension ChunkCopier {
-    /// Victims of one batch at most: as many as a relief thread may begin and not look at the clock.
+    /// Victims of one batch at most: as many as a reclaim thread may begin and not look at the clock.
     static let mostBatched = 256
 
     /// Copies the one chunk of each of some victims, all of which have been begun. Tells of each as soon as it is known
@@ -49,7 +49,7 @@ extension ChunkCopier {
         let entry = unsafe place.entry.takeUnretainedValue()
         let byteCount = unsafe storage.outcomes[victim].plainBytes
         let assurance = unsafe Self.assurance(for: entry.header(place.slot).pointee.state)
-        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, .relief, assurance)
+        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, .reclaim, assurance)
         var isPassed = false
         var isAppended = false
         unsafe entry.withSpillBytes(place.slot) { span in
@@ -95,7 +95,7 @@ extension ChunkCopier {
                     done(victim, Result(failure: lastFailure, isUntried: true))
                     continue
                 }
-                let result = unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: .relief)
+                let result = unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: .reclaim)
                 lastFailure = result.failure
                 failures = result.failure == nil ? 0 : failures + 1
                 done(victim, result)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Copies chunks of values to a segment file, and decides for each how to encode it.
 ///
-/// In a relief the sooner a byte is in the file the better: where the disk, as measured, is faster than the codec, the
+/// In a reclaim the sooner a byte is in the file the better: where the disk, as measured, is faster than the codec, the
 /// bytes are written as they are and compressed in calm times. In calm times they are compressed at once.
 struct ChunkCopier: Sendable {
     /// What came of some chunks.
@@ -22,7 +22,7 @@ struct ChunkCopier: Sendable {
     let file: SegmentFile
     /// What to do with every chunk; `nil` to decide by what was measured.
     let choice: CompressionChoice?
-    /// Whether a relief may leave compressing for later.
+    /// Whether a reclaim may leave compressing for later.
     let compressesLater: Bool
     private let rates = Rates()
     /// Of what is written to the device and waited for, which is another disk as far as speed is concerned.

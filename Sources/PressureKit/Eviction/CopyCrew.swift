@@ -2,10 +2,10 @@ import PressureSystem
 import SpillStore
 
 /// The threads that compress and write, each with scratch reserved before it is needed. The leader's is touched, so
-/// that a relief gets on whatever the system has left; a helper's is address space until the helper first works, so that
+/// that a reclaim gets on whatever the system has left; a helper's is address space until the helper first works, so that
 /// a machine with many processors costs a process at rest next to nothing.
 ///
-/// The relief thread leads: it hands out a plan's victims, works on chunks like the others, and takes back each victim
+/// The reclaim thread leads: it hands out a plan's victims, works on chunks like the others, and takes back each victim
 /// whose last chunk is written, so that memory comes free while others are still being written. One chunk is the unit
 /// of work, so that a single large value keeps every core busy.
 final class CopyCrew: Sendable {
@@ -28,7 +28,7 @@ final class CopyCrew: Sendable {
         var width = 1
         /// Threads that there are, the leader among them.
         var threads = 1
-        /// Whether a helper gives its scratch back to the system after a relief.
+        /// Whether a helper gives its scratch back to the system after a reclaim.
         var givesBack = false
     }
 
@@ -76,7 +76,7 @@ final class CopyCrew: Sendable {
     /// How many threads there are, the leader among them.
     var threads: Int { tools.state.withLock { $0.threads } }
 
-    /// Whether a helper gives its scratch back to the system after a relief, to touch it again in the next.
+    /// Whether a helper gives its scratch back to the system after a reclaim, to touch it again in the next.
     var givesBack: Bool {
         get { tools.state.withLock { $0.givesBack } }
         set { tools.state.withLock { $0.givesBack = newValue } }
@@ -94,7 +94,7 @@ final class CopyCrew: Sendable {
 
     deinit { tools.state.withLock { $0.isStopped = true } }
 
-    /// Hands out some victims of a plan until a deadline. On the relief thread, as are the following.
+    /// Hands out some victims of a plan until a deadline. On the reclaim thread, as are the following.
     func begin(_ storage: PlanStorage, victims: Range<Int>, deadline: MonotonicInstant?) {
         tools.state.withLock { state in
             state.storage = storage
@@ -204,7 +204,7 @@ extension CopyCrew.Tools {
         let place = unsafe storage.place(ofVictim: unit.victim)
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
-        let result = unsafe copier.copy(unit.chunks, of: entry, place.slot, with: encoder, for: .relief)
+        let result = unsafe copier.copy(unit.chunks, of: entry, place.slot, with: encoder, for: .reclaim)
         state.withLock { $0.job?.finish(unit, result, now: clock.now()) }
     }
 }

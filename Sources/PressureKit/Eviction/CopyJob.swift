@@ -109,8 +109,8 @@ struct CopyJob {
     private func isSmall(_ victim: Int) -> Bool {
         let candidate = storage.candidate(ofVictim: victim)
         // Within the plan; the storage retains every entry it lists.
-        let (way, place) = unsafe (storage.candidates[candidate].way, storage.places[candidate])
-        guard way == .spill else { return false }
+        let (method, place) = unsafe (storage.candidates[candidate].method, storage.places[candidate])
+        guard method == .spill else { return false }
         let byteCount = unsafe place.entry.takeUnretainedValue().plainByteCount(place.slot)
         return 1...SegmentFile.longestBatched ~= byteCount
     }
@@ -144,8 +144,8 @@ struct CopyJob {
         let place = unsafe storage.place(ofVictim: victim)
         // The storage retains every entry it lists.
         let entry = unsafe place.entry.takeUnretainedValue()
-        let way = unsafe storage.candidates[storage.candidate(ofVictim: victim)].way
-        guard unsafe entry.beginCopy(place.slot, in: way == .compress ? memory ?? file : file) else {
+        let method = unsafe storage.candidates[storage.candidate(ofVictim: victim)].method
+        guard unsafe entry.beginCopy(place.slot, in: method == .compress ? memory ?? file : file) else {
             push(victim)
             return
         }

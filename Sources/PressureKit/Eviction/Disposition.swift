@@ -3,7 +3,7 @@ import PressureSystem
 /// What may become of a value when memory is short: a set, as UIKit's orientations are one.
 ///
 /// ```
-/// manager's set  ∩  controller's set  ∩  cache's set   =  what is open to a relief
+/// manager's set  ∩  controller's set  ∩  cache's set   =  what is open to a reclaim
 /// ```
 ///
 /// All three contain everything unless they say otherwise. A cache without a loader never has ``drop``. An empty result

@@ -11,9 +11,9 @@ extension EvictionReport.Prediction {
     }
 }
 
-/// Turning what a relief counted in its reserved storage into a report. Allocates: the memory is free by now.
+/// Turning what a reclaim counted in its reserved storage into a report. Allocates: the memory is free by now.
 extension EvictionReport {
-    mutating func fill(from tally: ReliefTally, isMemoryBacked: Bool) {
+    mutating func fill(from tally: ReclaimTally, isMemoryBacked: Bool) {
         unlisted = tally.unlisted
         let rows = unsafe tally.rows.indices
             .filter { unsafe tally.rows[$0].entry != nil && tally.rows[$0].count > 0 }
@@ -29,12 +29,12 @@ extension EvictionReport {
                 if let failure = row.failure { failures.append(failure.pressureError(path: path)) }
             case .skipped(let reason):
                 skipped.append(Skipped(resource: resource, path: path, reason: reason, count: count, bytes: bytes))
-            case .evicted(let disposition):
+            case .evicted(let outcome):
                 evicted.append(
                     Evicted(
                         resource: resource,
                         path: path,
-                        disposition: disposition,
+                        outcome: outcome,
                         count: count,
                         bytes: bytes,
                         storedBytes: ByteCount(bytes: row.storedBytes),
@@ -43,17 +43,17 @@ extension EvictionReport {
                     )
                 )
                 copied.bytes += row.plainBytes
-                if disposition == .compressed { heldInCompressedTier.bytes += row.storedBytes }
-                if disposition == .spilled { stored.bytes += row.storedBytes }
+                if outcome == .compressed { heldInCompressedTier.bytes += row.storedBytes }
+                if outcome == .spilled { stored.bytes += row.storedBytes }
             }
         }
         if isMemoryBacked { heldInMemoryBackedStorage = stored }
     }
 }
 
-extension Candidate.Way {
+extension Candidate.Method {
     /// What a report calls it.
-    var disposition: EvictionReport.Disposition {
+    var outcome: EvictionReport.Outcome {
         switch self {
         case .release: .reused
         case .drop: .dropped

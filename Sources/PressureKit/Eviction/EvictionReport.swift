@@ -1,11 +1,11 @@
 import PressureSignals
 import PressureSystem
 
-/// What one relief did: what it was asked for, what it claims to have freed, what the operating system got back, and
+/// What one reclaim did: what it was asked for, what it claims to have freed, what the operating system got back, and
 /// what it left alone and why.
 public struct EvictionReport: Sendable {
     /// How a value left memory.
-    public enum Disposition: String, Sendable, CaseIterable {
+    public enum Outcome: String, Sendable, CaseIterable {
         /// Its copy was in the spill file already; releasing it was one free.
         case reused
         /// It was written to the spill file.
@@ -43,12 +43,12 @@ public struct EvictionReport: Sendable {
         /// Where it was in the tree of controllers.
         public let path: String
         /// How they left.
-        public let disposition: Disposition
+        public let outcome: Outcome
         /// How many values.
         public let count: Int
         /// The bytes claimed for them.
         public let bytes: ByteCount
-        /// The bytes their copies take, in the spill file or compressed in memory, made by this relief; zero if none was.
+        /// The bytes their copies take, in the spill file or compressed in memory, made by this reclaim; zero if none was.
         public let storedBytes: ByteCount
         /// From the first byte compressed to the last one checked, added up; zero if nothing was written.
         public let copyDuration: Duration
@@ -90,7 +90,7 @@ public struct EvictionReport: Sendable {
         public var bytes = ByteCount.zero
         /// Writing and releasing them on all workers, without telling anybody.
         public var duration = Duration.zero
-        /// How long readers would wait, all together, for the victims that are wanted again before the next relief.
+        /// How long readers would wait, all together, for the victims that are wanted again before the next reclaim.
         public var futureCost = Duration.zero
     }
 
@@ -120,7 +120,7 @@ public struct EvictionReport: Sendable {
     public var phases = Phases()
     /// Whether the monitor asked for it, so that it learns from it when to ask again.
     package var isMonitored = false
-    /// Heap allocations on the relief's threads from planning to the last release, where a probe counts them.
+    /// Heap allocations on the reclaim's threads from planning to the last release, where a probe counts them.
     package var allocations: Int?
     /// What left memory, by cache and way, in the order in which the first of each went.
     public var evicted: [Evicted] = []
@@ -129,9 +129,9 @@ public struct EvictionReport: Sendable {
     /// What failed: the last failure of each cache; then, without a path, that of a disk that failed after it had taken
     /// writes, if it did.
     public var failures: [PressureError] = []
-    /// Values of caches that were registered while the relief ran, and are in no list.
+    /// Values of caches that were registered while the reclaim ran, and are in no list.
     public var unlisted = 0
-    /// Whose hooks took longer than a relief waits for them. It went on without their answers.
+    /// Whose hooks took longer than a reclaim waits for them. It went on without their answers.
     public var unheard: [UnheardListener] = []
 
     package init(cause: PressureCause) { self.cause = cause }

@@ -2,7 +2,7 @@
 package struct PlanMoment: Hashable, Sendable {
     /// The reading of the ``UseClock``.
     package var now: UInt32
-    /// For how many ticks the plan looks ahead: as many as are likely to pass before the next relief.
+    /// For how many ticks the plan looks ahead: as many as are likely to pass before the next reclaim.
     package var horizon: UInt32
     /// The ``Candidate/arrival`` of what the last plan's hand comes to next, for policies that have one.
     package var hand: UInt32
@@ -20,7 +20,7 @@ package struct PlanMoment: Hashable, Sendable {
 
 /// Where a sequence of plans stands between two of them. Pure.
 package struct PlanHistory: Sendable {
-    private var lastRelief: UInt32
+    private var lastReclaim: UInt32
     private var horizon: UInt32?
     private var hand: UInt32 = 0
     private var lastFading: UInt32
@@ -29,18 +29,18 @@ package struct PlanHistory: Sendable {
 
     /// A history without a plan that begins at a reading of the ``UseClock``.
     package init(start: UInt32) {
-        lastRelief = start
+        lastReclaim = start
         lastFading = start
     }
 
-    /// The moment of a relief that begins now, `count` values being in memory.
+    /// The moment of a reclaim that begins now, `count` values being in memory.
     ///
-    /// The time to the next relief is taken to be the average of the last interval and what was expected before it: the
+    /// The time to the next reclaim is taken to be the average of the last interval and what was expected before it: the
     /// last one alone would make one quiet hour, or two warnings at once, the measure of everything.
     package mutating func begin(at now: UInt32, count: Int) -> PlanMoment {
-        let interval = max(1, now &- lastRelief)
+        let interval = max(1, now &- lastReclaim)
         let expected = horizon.map { $0 / 2 + interval / 2 + ($0 & interval & 1) } ?? interval
-        lastRelief = now
+        lastReclaim = now
         horizon = expected
         let fades = now &- lastFading >= UInt32(clamping: count)
         if fades { lastFading = now }

@@ -6,7 +6,7 @@ package struct PlanPrediction: Hashable, Sendable {
     package var releaseTime: Double = 0
     /// Nanoseconds of one thread to write the copies.
     package var writeTime: Double = 0
-    /// Nanoseconds that readers will wait for victims before the next relief: what each costs to bring back, times the
+    /// Nanoseconds that readers will wait for victims before the next reclaim: what each costs to bring back, times the
     /// probability that somebody wants it.
     package var futureCost: Double = 0
 
@@ -17,7 +17,7 @@ package struct PlanPrediction: Hashable, Sendable {
     package mutating func add(_ victim: Candidate, at moment: PlanMoment) {
         bytes += victim.footprint
         releaseTime += Double(CostEstimate.release(byteCount: victim.footprint))
-        if victim.way.needsCopy { writeTime += Double(victim.writeCost) }
+        if victim.method.needsCopy { writeTime += Double(victim.writeCost) }
         futureCost += Double(CostAware.reuseProbability(victim, at: moment) * victim.returnCost)
     }
 

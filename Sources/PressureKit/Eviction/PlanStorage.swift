@@ -3,10 +3,10 @@ import SpillStore
 
 /// The memory a plan is made in, reserved while memory is plentiful: candidates, choices, and what became of each victim.
 ///
-/// Bounded, however many values there are: when it is full, what ranks highest is left for a later round. So a relief
+/// Bounded, however many values there are: when it is full, what ranks highest is left for a later round. So a reclaim
 /// over a million values works in about 5 MB, which it has already touched, not in hundreds it would have to ask for.
 ///
-/// Grows when caches are registered, never during a relief.
+/// Grows when caches are registered, never during a reclaim.
 @safe
 package final class PlanStorage: @unchecked Sendable {
     // Sendable and safe: whoever has taken it out of its Lock is the only one to touch it, and every buffer has the
@@ -57,7 +57,7 @@ package final class PlanStorage: @unchecked Sendable {
     private var ownerCount = 0
 
     /// What has happened, over all rounds.
-    let tally = ReliefTally()
+    let tally = ReclaimTally()
 
     /// How many candidates are listed.
     private(set) var candidateCount = 0
@@ -162,7 +162,7 @@ package final class PlanStorage: @unchecked Sendable {
     func append(_ candidate: Candidate, entry: CacheEntry, slot: UnsafeMutableRawPointer) {
         seenCount += 1
         seenBytes += candidate.footprint
-        // What does not fit was registered a moment ago, and is left for the next relief.
+        // What does not fit was registered a moment ago, and is left for the next reclaim.
         guard capacity > 0, keep(entry) else { return }
         if candidateCount == capacity { thin() }
         unsafe candidates[candidateCount] = candidate

@@ -94,7 +94,7 @@ package enum Planner {
             if let known = last, choice < known {} else { last = choice }
             plan.prediction.add(victim, at: moment)
             let depth = 0x7FFF - UInt64(min(victim.depth, 0x7FFF))
-            unsafe victims[index].rank = (victim.way.needsCopy ? 1 << 63 : 0) | depth << 48 | choice.rank
+            unsafe victims[index].rank = (victim.method.needsCopy ? 1 << 63 : 0) | depth << 48 | choice.rank
         }
         if let last, plan.last == nil { plan.last = unsafe candidates[Int(last.index)] }
     }
@@ -200,7 +200,7 @@ package enum Planner {
     /// Puts in place of the last victim the smaller candidate of its class that is cheapest to lose and still covers the
     /// need, of equals the smallest, so that a small shortage does not cost a large value. None that is dearer.
     ///
-    /// Not simply the smallest, which may be the one that is used most: where many small reliefs end with it, readers
+    /// Not simply the smallest, which may be the one that is used most: where many small reclaims end with it, readers
     /// waited up to seven times as long in simulations.
     private static func replaceLast(
         _ choices: UnsafeMutableBufferPointer<Choice>,

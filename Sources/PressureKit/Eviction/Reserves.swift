@@ -7,7 +7,7 @@ import SpillStore
 /// Small parts of the limit, since what they protect has to fit into the rest: scratch of all workers a twenty-sixth,
 /// pages under write-back a sixteenth, warm pages a thirty-second.
 package struct Reserves: Hashable, Sendable {
-    /// Threads that compress and write in a relief.
+    /// Threads that compress and write in a reclaim.
     package let workers: Int
     /// Bytes of a window of writes to the page cache; see ``WritebackWindow``.
     package let window: Int

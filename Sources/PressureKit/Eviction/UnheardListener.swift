@@ -1,4 +1,4 @@
-/// A delegate that a relief did not wait for any longer.
+/// A delegate that a reclaim did not wait for any longer.
 public struct UnheardListener: Sendable, Hashable {
     /// Where its controller is in the tree; empty for the root or the manager's delegate.
     public let path: String

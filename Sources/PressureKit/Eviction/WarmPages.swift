@@ -5,8 +5,8 @@ import Synchronization
 /// Pages that a cache at its limit has just taken from one ``PageBuffer``, kept for the next one of that size.
 ///
 /// A cache that is full trades one value for another at every miss. Fresh pages would cost it 0.55 ms for each MiB in
-/// page faults (measured), more than reading and inflating the value. Nothing else feeds this: what an app or a relief
-/// releases goes back to the system at once, and a relief takes what is kept here first.
+/// page faults (measured), more than reading and inflating the value. Nothing else feeds this: what an app or a reclaim
+/// releases goes back to the system at once, and a reclaim takes what is kept here first.
 final class WarmPages: Sendable {
     /// The pages of the process: the app makes a ``PageBuffer`` before any cache, and so any manager, knows of it.
     static let shared = WarmPages()
@@ -21,7 +21,7 @@ final class WarmPages: Sendable {
         // Safe: an address here is of pages that nobody else knows of.
         var shelf = InlineArray<16, (address: UInt, byteCount: Int)>(repeating: (0, 0))
         var bytes = 0
-        /// Reliefs under way.
+        /// Reclaims under way.
         var closings = 0
     }
 
@@ -74,13 +74,13 @@ final class WarmPages: Sendable {
         return try body()
     }
 
-    /// Gives everything back to the system and keeps nothing until ``reopen()``: a relief begins. Allocates nothing.
+    /// Gives everything back to the system and keeps nothing until ``reopen()``: a reclaim begins. Allocates nothing.
     func close() {
         state.withLock { $0.closings += 1 }
         empty()
     }
 
-    /// A relief has ended.
+    /// A reclaim has ended.
     func reopen() { state.withLock { $0.closings -= 1 } }
 
     /// Gives everything back to the system. Allocates nothing.

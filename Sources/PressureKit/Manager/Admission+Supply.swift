@@ -2,13 +2,13 @@ import PressureSignals
 import PressureSystem
 
 extension Admission.Supply {
-    /// What a manager's monitor sees, and what its relief thread frees.
-    init(monitor: PressureMonitor, relief: ReliefThread) {
+    /// What a manager's monitor sees, and what its reclaim thread frees.
+    init(monitor: PressureMonitor, reclaim: ReclaimThread) {
         self.init(
             room: { [weak monitor] in monitor?.admissionRoom },
             refresh: { [weak monitor] in monitor?.refreshedAdmissionRoom() },
-            reclaim: { [weak monitor, weak relief] bytes, done in
-                guard let monitor, let relief else { return done(.zero) }
+            reclaim: { [weak monitor, weak reclaim] bytes, done in
+                guard let monitor, let reclaim else { return done(.zero) }
                 let level = monitor.level
                 let cause = PressureCause(
                     origin: .request,
@@ -16,8 +16,8 @@ extension Admission.Supply {
                     levelBefore: level,
                     levelAfter: level
                 )
-                relief.request(
-                    ReliefRequest(
+                reclaim.request(
+                    ReclaimRequest(
                         cause: cause,
                         amount: .bytes(bytes.bytes),
                         warns: false,

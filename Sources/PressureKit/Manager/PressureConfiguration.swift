@@ -27,12 +27,12 @@ public struct PressureConfiguration: Sendable {
     /// spilled nowhere: it would stay as it is otherwise, so the bound is for the processor and not for memory.
     public var compressedTier = CompressedTier.whenSpillingFails(upTo: .mebibytes(256))
 
-    /// Threads that compress and write during a relief, with about 600 KiB of scratch each while they do. `nil` for one a
+    /// Threads that compress and write during a reclaim, with about 600 KiB of scratch each while they do. `nil` for one a
     /// core that the process may use, by affinity and cgroup quota, and one for each 16 MiB of a cgroup's limit at most;
     /// that follows when either changes.
     public var workers: Int?
 
-    /// Whether a relief may write values as they are, where the disk is faster than the codec, so that memory is free
+    /// Whether a reclaim may write values as they are, where the disk is faster than the codec, so that memory is free
     /// sooner. They are compressed in calm times, while ``PressureManager/run()`` runs. Until then they take more of the
     /// disk.
     public var compressesLater = true
@@ -82,7 +82,7 @@ public struct PressureConfiguration: Sendable {
     #endif
 
     package var fileSystem: any NamedFileSystem = LinuxFileSystem()
-    /// Where every time comes from: of reliefs, loads, restores and codecs, of back-off, pacing and the monitor.
+    /// Where every time comes from: of reclaims, loads, restores and codecs, of back-off, pacing and the monitor.
     package var clock: any MonotonicClock = SystemClock()
     /// Whether one thing is done at a time, in an order that does not depend on how threads are scheduled: one worker,
     /// restores in turn, and what would go on beside the caller waits for ``PressureManager/driveDeferredWork()``. With a
@@ -148,7 +148,7 @@ public struct PressureConfiguration: Sendable {
     }
 
     /// What the sources are opened with.
-    func signalContext(engine: ReliefEngine) -> SignalContext {
+    func signalContext(engine: ReclaimEngine) -> SignalContext {
         var context = SignalContext()
         context.environment = environment
         context.thresholds = thresholds

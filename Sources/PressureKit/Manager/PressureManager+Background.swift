@@ -20,7 +20,7 @@ extension PressureManager {
     ///
     /// - Parameter limit: begin no more values after this time, counted from the call; those under way are finished, so
     ///   that it can be exceeded by the time one value takes. What was left is in the report as skipped, with the reason
-    ///   ``EvictionReport/SkipReason/deadline``. A relief that was running without a limit keeps having none.
+    ///   ``EvictionReport/SkipReason/deadline``. A reclaim that was running without a limit keeps having none.
     public func enterBackground(within limit: Duration? = nil) async -> EvictionReport {
         // More than 30 years is no limit, and would not fit the clock.
         let deadline = limit.map { context.clock.now() + min(max($0, .zero), .seconds(1_000_000_000)) }
@@ -28,8 +28,8 @@ extension PressureManager {
     }
 
     /// The way to the background, yet to be begun. `source` is the word for whoever asks for it.
-    func backgroundRequest(by deadline: MonotonicInstant? = nil, source: String) -> ReliefRequest {
-        ReliefRequest(
+    func backgroundRequest(by deadline: MonotonicInstant? = nil, source: String) -> ReclaimRequest {
+        ReclaimRequest(
             cause: cause(.background, source),
             amount: .everything.by(deadline),
             warns: false,
@@ -45,9 +45,9 @@ extension PressureManager {
     public func enterForeground() async -> RestoreReport {
         let start = context.clock.now()
         _ = await perform(
-            ReliefRequest(
+            ReclaimRequest(
                 cause: cause(.background, "enterForeground"),
-                amount: ReliefAmount(),
+                amount: ReclaimAmount(),
                 warns: false,
                 prelude: { @Sendable [weak self] in self?.resume() }
             )

@@ -46,16 +46,16 @@ extension PressureManager {
     }
 
     private func submit(
-        _ request: ReliefRequest,
+        _ request: ReclaimRequest,
         _ command: ControlCommand,
         _ answer: @escaping @Sendable (ControlAnswer) -> Void
     ) {
         var request = request
         context.listener.hurry(for: request.cause.levelAfter)
         request.reply = { report in
-            if let report { answer(.relieved(report, by: command)) }
+            if let report { answer(.reclaimed(report, by: command)) }
         }
-        relief.request(request)
+        reclaim.request(request)
     }
 
     private var controlStatus: ControlStatus {

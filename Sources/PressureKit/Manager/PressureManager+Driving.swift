@@ -4,25 +4,25 @@ import PressureSystem
 ///
 /// With ``PressureConfiguration/isSequential`` everything that follows from a call has happened when it returns.
 extension PressureManager {
-    /// Takes one sample of each source. A decision is carried out, relief included, before this returns. Blocks.
+    /// Takes one sample of each source. A decision is carried out, reclaim included, before this returns. Blocks.
     ///
     /// - Returns: how long to wait before the next sample at most.
     package func drive() -> Duration {
-        defer { relief.waitUntilIdle() }
+        defer { reclaim.waitUntilIdle() }
         return monitor.drive()
     }
 
     /// Does a slice of what is to be done in calm times, if memory is not short. Blocks.
     ///
     /// - Returns: how long to pause before the next slice; `nil` when there is nothing to do before the next sample.
-    package func driveCalmWork() -> Duration? {
-        relief.waitUntilIdle()
-        return context.calm?.step() ?? nil
+    package func driveCleaning() -> Duration? {
+        reclaim.waitUntilIdle()
+        return context.cleaner?.step() ?? nil
     }
 
     /// Does what goes on beside its callers otherwise, such as restoring ahead what has appeared. Blocks.
     package func driveDeferredWork() {
-        relief.waitUntilIdle()
+        reclaim.waitUntilIdle()
         context.runDeferred()
     }
 

@@ -13,12 +13,12 @@ import Synchronization
 /// try await manager.run()            // watches until cancelled
 /// ```
 ///
-/// Creating a manager opens the spill file, reserves all memory that a relief will need, and starts the threads that
-/// will carry it out; they sleep. Nothing is watched until ``run()`` is called, but ``relieve(_:)``,
+/// Creating a manager opens the spill file, reserves all memory that a reclaim will need, and starts the threads that
+/// will carry it out; they sleep. Nothing is watched until ``run()`` is called, but ``reclaim(_:)``,
 /// ``simulateMemoryWarning(_:freeing:)`` and the background methods work from the start.
 ///
 /// It logs to the logger of the task that creates it, or the one that is passed. Routine is `debug`: `memory pressure fell`,
-/// `relief finished`. An operator should know, `notice`, that `memory pressure rose`, or of a `control command`; and has
+/// `reclaim finished`. An operator should know, `notice`, that `memory pressure rose`, or of a `control command`; and has
 /// something to look after, `warning`, if `values could not be spilled`, `a spilled copy could not be used`, `a hook took
 /// too long`, or the `control socket` is `unavailable`. A warning that lasts is one a minute. Metadata begin with
 /// `pressurekit.`, such as `pressurekit.cause` and `pressurekit.claimed_bytes`; values, and keys of keyed caches, are
@@ -32,7 +32,7 @@ public final class PressureManager: Sendable {
 
     let context: ManagerContext
     let monitor: PressureMonitor
-    let relief: ReliefThread
+    let reclaim: ReclaimThread
     /// Takes commands from outside while the manager runs.
     let control: ControlServer
     let controlSocket: ControlSocket
@@ -54,7 +54,7 @@ public final class PressureManager: Sendable {
         logger: Logger = .current
     ) throws(PressureError) {
         try configuration.validate()
-        let engine = try ReliefEngine(configuration.engine)
+        let engine = try ReclaimEngine(configuration.engine)
         try engine.rehearse()
         #if Metrics
         let meter = configuration.metrics.map { MetricsReporter($0, engine: engine, clock: configuration.clock) }
@@ -72,7 +72,7 @@ public final class PressureManager: Sendable {
             observer: configuration.observer
         )
         let root = PressureController(rootOf: context)
-        let relief = try ReliefThread(context: context, root: root)
+        let reclaim = try ReclaimThread(context: context, root: root)
         let share = configuration.warningShare
         let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
         let monitor = try PressureMonitor(
@@ -83,31 +83,31 @@ public final class PressureManager: Sendable {
             books: context.books,
             resident: { [weak engine] in engine?.residentBytes() ?? .max },
             sampled: { [weak context] in
-                context?.calm?.ring()
+                context?.cleaner?.ring()
                 context?.meter?.sampled()
             }
-        ) { [weak context, weak relief] decision in
+        ) { [weak context, weak reclaim] decision in
             guard let context else { return }
             context.lastCause = decision.cause
-            context.witness.decided?(decision)
+            context.observer.decided?(decision)
             context.listener.hurry(for: decision.cause.levelAfter)
-            relief?.request(ReliefRequest(decision, share: share, context: context))
-            if context.isSequential { relief?.waitUntilIdle() }
+            reclaim?.request(ReclaimRequest(decision, share: share, context: context))
+            if context.isSequential { reclaim?.waitUntilIdle() }
         }
         context.isOver = { [weak monitor] in monitor?.isOver(since: $0) ?? false }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
-        context.admission.connect(Admission.Supply(monitor: monitor, relief: relief))
+        context.admission.connect(Admission.Supply(monitor: monitor, reclaim: reclaim))
         let probe = BusyProbe()
         let read = configuration.busyReading ?? probe.read
-        context.calm =
+        context.cleaner =
             configuration.copiesAhead
-            ? CalmWorker(
+            ? CleaningWorker(
                 engine: engine,
                 root: root,
                 rate: configuration.copyAheadRate,
-                isCalm: { [weak monitor, weak relief] in
-                    guard let monitor, let relief else { return false }
-                    return monitor.level == .normal && !relief.isActive
+                isCalm: { [weak monitor, weak reclaim] in
+                    guard let monitor, let reclaim else { return false }
+                    return monitor.level == .normal && !reclaim.isActive
                 },
                 read: read
             ) : nil
@@ -117,7 +117,7 @@ public final class PressureManager: Sendable {
         restoration = RestorationState(configuration.fileSystem)
         self.root = root
         self.context = context
-        self.relief = relief
+        self.reclaim = reclaim
         self.monitor = monitor
         self.control = control
         controlSocket = configuration.control
@@ -133,8 +133,8 @@ public final class PressureManager: Sendable {
 
     deinit {
         monitor.stop()
-        context.calm?.stop()
-        relief.stop()
+        context.cleaner?.stop()
+        reclaim.stop()
         context.events.finish()
     }
 
@@ -172,7 +172,7 @@ public final class PressureManager: Sendable {
     package func beginRunning() throws(PressureError) {
         guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
         do throws(PressureError) {
-            try context.calm?.start()
+            try context.cleaner?.start()
             try openControl()
             try monitor.start()
         } catch {
@@ -185,31 +185,31 @@ public final class PressureManager: Sendable {
     package func endRunning() {
         monitor.stop()
         control.close()
-        context.calm?.stop()
+        context.cleaner?.stop()
     }
 
-    /// Finishes the relief that is running, ends the threads and the events, and refuses further reliefs.
+    /// Finishes the reclaim that is running, ends the threads and the events, and refuses further reclaims.
     ///
     /// Suspends until then. Caches can still be read and written.
     public func shutdown() async {
         beginShutdown()
-        let relief = relief
-        try? await BlockingPool.errands.run { relief.waitUntilEnded() }
+        let reclaim = reclaim
+        try? await BlockingPool.errands.run { reclaim.waitUntilEnded() }
         context.events.finish()
     }
 
-    /// Refuses further reliefs, and has the threads end after what they are at. Does not wait for that.
+    /// Refuses further reclaims, and has the threads end after what they are at. Does not wait for that.
     func beginShutdown() {
         isShutDown.store(true, ordering: .sequentiallyConsistent)
         endRunning()
-        relief.stop()
+        reclaim.stop()
     }
 
-    // MARK: Relief
+    // MARK: Reclaim
 
     /// Frees memory as if the system had warned: the delegate, the events, the controllers, then eviction.
     ///
-    /// Suspends until the relief has ended; the work is done on the relief thread. A request that comes while a relief is
+    /// Suspends until the reclaim has ended; the work is done on the reclaim thread. A request that comes while a reclaim is
     /// running raises that one's target and gets the same report.
     ///
     /// - Parameters:
@@ -222,40 +222,40 @@ public final class PressureManager: Sendable {
     }
 
     /// A simulated warning that is yet to be given. `source` is the word for whoever gives it.
-    func warning(_ level: PressureLevel, freeing bytes: ByteCount?, source: String) -> ReliefRequest {
-        let amount = bytes.map { .bytes($0.bytes) } ?? ReliefAmount(level: level, share: warningShare)
-        return ReliefRequest(
+    func warning(_ level: PressureLevel, freeing bytes: ByteCount?, source: String) -> ReclaimRequest {
+        let amount = bytes.map { .bytes($0.bytes) } ?? ReclaimAmount(level: level, share: warningShare)
+        return ReclaimRequest(
             cause: cause(.simulated, source, level: level),
-            amount: level == .normal ? ReliefAmount() : amount,
+            amount: level == .normal ? ReclaimAmount() : amount,
             warns: level != .normal
         )
     }
 
     /// Frees `bytes` of what is not in use, without warning anybody.
     ///
-    /// Suspends until the relief has ended. Freeing less is not an error: the report says what stayed and why.
-    public func relieve(_ bytes: ByteCount) async -> EvictionReport {
-        await perform(request(bytes, source: "relieve"))
+    /// Suspends until the reclaim has ended. Freeing less is not an error: the report says what stayed and why.
+    public func reclaim(_ bytes: ByteCount) async -> EvictionReport {
+        await perform(request(bytes, source: "reclaim"))
     }
 
     /// A wish for bytes that is yet to be made. `source` is the word for whoever makes it.
-    func request(_ bytes: ByteCount, source: String) -> ReliefRequest {
-        ReliefRequest(cause: cause(.request, source), amount: .bytes(bytes.bytes), warns: false)
+    func request(_ bytes: ByteCount, source: String) -> ReclaimRequest {
+        ReclaimRequest(cause: cause(.request, source), amount: .bytes(bytes.bytes), warns: false)
     }
 
-    /// Whether a relief is wanted or running.
-    package var isRelieving: Bool { relief.isActive }
+    /// Whether a reclaim is wanted or running.
+    package var isReclaiming: Bool { reclaim.isActive }
 
-    /// How many callers wait for the relief that is running.
-    package var pendingReplies: Int { relief.pendingReplies }
+    /// How many callers wait for the reclaim that is running.
+    package var pendingReplies: Int { reclaim.pendingReplies }
 
-    func perform(_ request: ReliefRequest) async -> EvictionReport {
+    func perform(_ request: ReclaimRequest) async -> EvictionReport {
         await withCheckedContinuation { continuation in
             var request = request
             context.listener.hurry(for: request.cause.levelAfter)
             // Not held by a variable here, which would live on.
             request.reply = { continuation.resume(returning: $0.take()!) }
-            relief.request(request)
+            reclaim.request(request)
         }
     }
 
@@ -289,7 +289,7 @@ public final class PressureManager: Sendable {
             stored: ByteCount(bytes: usage.storedBytes),
             spillFile: usage.allocatedBytes.map(ByteCount.init),
             compressedInMemory: ByteCount(bytes: context.engine.memory?.usage().occupiedBytes ?? 0),
-            copiedAhead: ByteCount(bytes: context.calm?.copiedBytes.load(ordering: .relaxed) ?? 0)
+            copiedAhead: ByteCount(bytes: context.cleaner?.copiedBytes.load(ordering: .relaxed) ?? 0)
         )
     }
 }

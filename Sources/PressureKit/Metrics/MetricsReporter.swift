@@ -11,12 +11,12 @@ final class MetricsReporter: ManagerMeter {
     }
 
     private let metrics: PressureMetrics
-    private let engine: ReliefEngine
+    private let engine: ReclaimEngine
     private let clock: any MonotonicClock
     private let pace = Lock(MeterPace())
     private let sources = Lock(Sources())
 
-    init(_ metrics: PressureMetrics, engine: ReliefEngine, clock: any MonotonicClock) {
+    init(_ metrics: PressureMetrics, engine: ReclaimEngine, clock: any MonotonicClock) {
         self.metrics = metrics
         self.engine = engine
         self.clock = clock
@@ -38,7 +38,7 @@ final class MetricsReporter: ManagerMeter {
         if due.tiers { tellTiers(root) }
     }
 
-    func relieved(_ report: EvictionReport) {
+    func reclaimed(_ report: EvictionReport) {
         tell(report)
         let sources = sources.withLock { $0 }
         guard let monitor = sources.monitor, let root = sources.root else { return }
@@ -61,8 +61,8 @@ final class MetricsReporter: ManagerMeter {
 
     private func tellCounts(_ root: PressureController) {
         // A handle is somebody else's code, and is called with nothing locked.
-        var counts = UntoldCounts()
-        PressureController.hierarchy.withLock { _ in root.forEachEntry { $0.statistics.takeUntold(into: &counts) } }
+        var counts = UnreportedCounts()
+        PressureController.hierarchy.withLock { _ in root.forEachEntry { $0.statistics.takeUnreported(into: &counts) } }
         tell(counts.loads, metrics.loads)
         tell(counts.restores, metrics.restores)
         tell(counts.refaults, metrics.refaults)
@@ -89,19 +89,19 @@ final class MetricsReporter: ManagerMeter {
     }
 
     private func tell(_ report: EvictionReport) {
-        metrics.reliefs.increment()
-        metrics.reliefTime.recordNanoseconds(report.duration.nanoseconds)
+        metrics.reclaims.increment()
+        metrics.reclaimTime.recordNanoseconds(report.duration.nanoseconds)
         tell(report.claimed.bytes, metrics.claimedBytes)
         // It is negative when the process grew meanwhile, which a counter cannot be.
         tell(report.returned.bytes, metrics.returnedBytes)
         if report.claimed > .zero { metrics.returnedOverClaimed.set(report.returnedOverClaimed) }
-        for evicted in report.evicted { tell(evicted.count, metrics.counter(of: evicted.disposition)) }
+        for evicted in report.evicted { tell(evicted.count, metrics.counter(of: evicted.outcome)) }
     }
 }
 
 extension PressureMetrics {
-    fileprivate func counter(of disposition: EvictionReport.Disposition) -> Counter {
-        switch disposition {
+    fileprivate func counter(of outcome: EvictionReport.Outcome) -> Counter {
+        switch outcome {
         case .reused: reused
         case .spilled: spilled
         case .compressed: compressed

@@ -12,8 +12,8 @@ public import CoreMetrics
 /// `Examples/Monitoring` has rules and a dashboard for them.
 ///
 /// Nothing is recorded on the way to freeing memory, nor when a value in memory is read. Counters are the library's own,
-/// told on when the monitor samples, at most once a second, and after each relief. Bytes by tier are summed over all
-/// values: so rarely that it takes less than a hundredth of a processor, and under pressure only after each relief. What a
+/// told on when the monitor samples, at most once a second, and after each reclaim. Bytes by tier are summed over all
+/// values: so rarely that it takes less than a hundredth of a processor, and under pressure only after each reclaim. What a
 /// cache counts between then and being removed is not told.
 public struct PressureMetrics: Sendable {
     /// `pressurekit_level`: 0 normal, 1 warning, 2 critical.
@@ -38,24 +38,24 @@ public struct PressureMetrics: Sendable {
     /// `pressurekit_spill_file_bytes`: what the spill file takes on the disk.
     public let spillFileBytes: Meter
 
-    /// `pressurekit_reliefs_total`: reliefs, whoever asked for them.
-    public let reliefs: Counter
-    /// `pressurekit_relief_seconds`: how long each took.
-    public let reliefTime: Timer
+    /// `pressurekit_reclaims_total`: reclaims, whoever asked for them.
+    public let reclaims: Counter
+    /// `pressurekit_reclaim_seconds`: how long each took.
+    public let reclaimTime: Timer
     /// `pressurekit_claimed_bytes_total`: bytes of values that left memory.
     public let claimedBytes: Counter
-    /// `pressurekit_returned_bytes_total`: bytes that the system got back in those reliefs, measured.
+    /// `pressurekit_returned_bytes_total`: bytes that the system got back in those reclaims, measured.
     public let returnedBytes: Counter
-    /// `pressurekit_returned_per_claimed_ratio`: the same as a part of what the last relief claimed.
+    /// `pressurekit_returned_per_claimed_ratio`: the same as a part of what the last reclaim claimed.
     public let returnedOverClaimed: Meter
 
-    /// `pressurekit_evictions_total{disposition="reused"}`: values whose copies were there already.
+    /// `pressurekit_evictions_total{outcome="reused"}`: values whose copies were there already.
     public let reused: Counter
-    /// `pressurekit_evictions_total{disposition="spilled"}`: values that were written.
+    /// `pressurekit_evictions_total{outcome="spilled"}`: values that were written.
     public let spilled: Counter
-    /// `pressurekit_evictions_total{disposition="compressed"}`: values that were compressed in memory.
+    /// `pressurekit_evictions_total{outcome="compressed"}`: values that were compressed in memory.
     public let compressed: Counter
-    /// `pressurekit_evictions_total{disposition="dropped"}`: values that their loaders make again.
+    /// `pressurekit_evictions_total{outcome="dropped"}`: values that their loaders make again.
     public let dropped: Counter
 
     /// `pressurekit_loads_total`: loaders that ran to their ends.
@@ -64,7 +64,7 @@ public struct PressureMetrics: Sendable {
     public let restores: Counter
     /// `pressurekit_restore_seconds`: how long each of those took, from the first byte read.
     public let restoreTime: Timer
-    /// `pressurekit_refaults_total`: values that came back sooner than the relief that took them had expected.
+    /// `pressurekit_refaults_total`: values that came back sooner than the reclaim that took them had expected.
     public let refaults: Counter
     /// `pressurekit_failures_total`: loads, spills and restores that failed.
     public let failures: Counter
@@ -102,15 +102,15 @@ public struct PressureMetrics: Sendable {
         cleanBytes = meter("clean_bytes")
         cleanFraction = meter("clean_ratio")
         spillFileBytes = meter("spill_file_bytes")
-        reliefs = counter("reliefs_total")
-        reliefTime = timer("relief_seconds")
+        reclaims = counter("reclaims_total")
+        reclaimTime = timer("reclaim_seconds")
         claimedBytes = counter("claimed_bytes_total")
         returnedBytes = counter("returned_bytes_total")
         returnedOverClaimed = meter("returned_per_claimed_ratio")
-        reused = counter("evictions_total", ("disposition", "reused"))
-        spilled = counter("evictions_total", ("disposition", "spilled"))
-        compressed = counter("evictions_total", ("disposition", "compressed"))
-        dropped = counter("evictions_total", ("disposition", "dropped"))
+        reused = counter("evictions_total", ("outcome", "reused"))
+        spilled = counter("evictions_total", ("outcome", "spilled"))
+        compressed = counter("evictions_total", ("outcome", "compressed"))
+        dropped = counter("evictions_total", ("outcome", "dropped"))
         loads = counter("loads_total")
         restores = counter("restores_total")
         restoreTime = timer("restore_seconds")

@@ -10,16 +10,16 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let evictions = Atomic<Int>(0)
     /// How often a load, spill or restore failed.
     package let failures = Atomic<Int>(0)
-    /// How often the value came back before the relief that took it had expected.
+    /// How often the value came back before the reclaim that took it had expected.
     package let refaults = Atomic<Int>(0)
-    /// The horizon of the last relief that took something from this cache, in ticks of the ``UseClock``.
+    /// The horizon of the last reclaim that took something from this cache, in ticks of the ``UseClock``.
     package let horizon = Atomic<UInt32>(0)
     /// The raw value of a ``CodecMemory``: whether the values can be compressed.
     package let codecMemory = Atomic<UInt64>(0)
-    private let toldLoads = Atomic<Int>(0)
-    private let toldRestores = Atomic<Int>(0)
-    private let toldRefaults = Atomic<Int>(0)
-    private let toldFailures = Atomic<Int>(0)
+    private let reportedLoads = Atomic<Int>(0)
+    private let reportedRestores = Atomic<Int>(0)
+    private let reportedRefaults = Atomic<Int>(0)
+    private let reportedFailures = Atomic<Int>(0)
     private let averageFootprint = Atomic<Int64>(-1)
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
@@ -98,11 +98,11 @@ package struct CacheStatistics: ~Copyable, Sendable {
 // What metrics are told.
 extension CacheStatistics {
     /// Adds what was counted since the last call. Two calls at a time share it. Allocates nothing.
-    func takeUntold(into counts: inout UntoldCounts) {
-        counts.loads += Self.take(loads, toldLoads)
-        counts.restores += Self.take(restores, toldRestores)
-        counts.refaults += Self.take(refaults, toldRefaults)
-        counts.failures += Self.take(failures, toldFailures)
+    func takeUnreported(into counts: inout UnreportedCounts) {
+        counts.loads += Self.take(loads, reportedLoads)
+        counts.restores += Self.take(restores, reportedRestores)
+        counts.refaults += Self.take(refaults, reportedRefaults)
+        counts.failures += Self.take(failures, reportedFailures)
     }
 
     private static func take(_ count: borrowing Atomic<Int>, _ told: borrowing Atomic<Int>) -> Int {

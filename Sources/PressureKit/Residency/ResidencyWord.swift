@@ -50,7 +50,7 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     /// A slot that holds nothing.
     package static let unloaded = ResidencyWord(rawValue: 0)
 
-    /// A slot that holds nothing, for a value that a relief dropped at `stamp`.
+    /// A slot that holds nothing, for a value that a reclaim dropped at `stamp`.
     package static func dropped(at stamp: UInt32) -> ResidencyWord {
         ResidencyWord(rawValue: evictedBit | UInt64(stamp) << 32)
     }
@@ -96,11 +96,11 @@ extension ResidencyWord {
     /// The most hits that are counted.
     package static let mostHits: UInt8 = 3
 
-    /// In how many ticks of the ``UseClock`` the value was used again, as far as reliefs have not forgotten it. Kept
+    /// In how many ticks of the ``UseClock`` the value was used again, as far as reclaims have not forgotten it. Kept
     /// while the value is out of memory.
     package var hits: UInt8 { UInt8(truncatingIfNeeded: (rawValue & Self.hitMask) >> 29) }
 
-    /// Out of memory: whether a relief took it. In memory: whether it came back from there too soon, and no relief has
+    /// Out of memory: whether a reclaim took it. In memory: whether it came back from there too soon, and no reclaim has
     /// spared it since.
     package var isMarkedEvicted: Bool { rawValue & Self.evictedBit != 0 }
 
@@ -196,7 +196,7 @@ extension ResidencyWord {
         phase == .restoring && isReloadable ? with(phase: .loading) : nil
     }
 
-    /// The value is made: resident, pinned once for the one who made it. A refault if a relief had taken it no more than
+    /// The value is made: resident, pinned once for the one who made it. A refault if a reclaim had taken it no more than
     /// `horizon` ticks ago.
     package func finishingLoad(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
         guard phase == .loading else { return nil }
@@ -320,7 +320,7 @@ extension ResidencyWord {
         return isClean ? left : left.clearing(Self.reloadableBit)
     }
 
-    /// A relief has looked at the value and left it where it is: what it remembers of uses fades, its grace is over.
+    /// A reclaim has looked at the value and left it where it is: what it remembers of uses fades, its grace is over.
     /// Legal in every phase.
     package func spared(hits: UInt8) -> ResidencyWord {
         let word = phase == .resident ? clearing(Self.evictedBit) : self

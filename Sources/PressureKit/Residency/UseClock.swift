@@ -4,7 +4,7 @@ public import Synchronization
 ///
 /// One for the process, so that reading it costs a hot access one load of a line that is rarely written; a manager's own
 /// would have to be found first. Managers share nothing by it but how fast ages grow, and only ages are compared. It moves on
-/// with every load, restore, write and relief, not with every hit: hits between two such events count as
+/// with every load, restore, write and reclaim, not with every hit: hits between two such events count as
 /// simultaneous, which is all that an order of eviction needs. 32 bits wrap; ages are differences, so they survive it.
 @usableFromInline
 package enum UseClock {

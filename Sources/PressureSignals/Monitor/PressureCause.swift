@@ -33,7 +33,7 @@ public struct PressureCause: Hashable, Sendable {
         case stalled(Duration, within: Duration, threshold: Duration)
         /// A cgroup met its limits so often since the sample before.
         case events(high: Int, max: Int, oom: Int)
-        /// At the rate at which the memory falls it is gone in this time, sooner than a relief takes.
+        /// At the rate at which the memory falls it is gone in this time, sooner than a reclaim takes.
         case exhaustion(in: Duration)
     }
 

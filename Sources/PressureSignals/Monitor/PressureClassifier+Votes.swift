@@ -1,13 +1,13 @@
 import PressureSystem
 
-/// What the voters say, one by one.
+/// What the evaluators say, one by one.
 extension PressureClassifier {
     /// How far the nearest limit is from critical; `nil` when no source has told any bytes.
     package var admissionRoom: AdmissionRoom? {
         var nearest: AdmissionRoom?
-        for index in voters.indices {
-            guard let headroom = voters[index].headroom, let bands = voters[index].bands,
-                let takenAt = voters[index].reading?.takenAt
+        for index in evaluators.indices {
+            guard let headroom = evaluators[index].headroom, let bands = evaluators[index].bands,
+                let takenAt = evaluators[index].reading?.takenAt
             else { continue }
             let bytes = headroom.available.bytes - bands.criticalEnter.bytes
             guard nearest.map({ bytes < $0.bytes }) ?? true else { continue }
@@ -15,7 +15,7 @@ extension PressureClassifier {
                 bytes: bytes,
                 takenAt: takenAt,
                 overdraft: bands.criticalEnter.bytes / 2,
-                ownPart: voters[index].ownPart(resident: resident)
+                ownPart: evaluators[index].ownPart(resident: resident)
             )
         }
         return nearest
@@ -23,7 +23,7 @@ extension PressureClassifier {
 
     /// Whether no source speaks for a level any more.
     var isOver: Bool {
-        for index in voters.indices where voters[index].vote > .normal { return false }
+        for index in evaluators.indices where evaluators[index].vote > .normal { return false }
         return true
     }
 
@@ -43,13 +43,13 @@ extension PressureClassifier {
 
     /// The vote of the source at a place.
     package func vote(at index: Int) -> Vote {
-        let voter = voters[index]
+        let evaluator = evaluators[index]
         return Vote(
-            reading: voter.isSilent ? nil : voter.reading,
-            level: voter.vote,
-            score: voter.score,
-            bands: voter.bands,
-            exhaustion: voter.headroom == nil ? nil : voter.headroomJudge.exhaustion
+            reading: evaluator.isSilent ? nil : evaluator.reading,
+            level: evaluator.vote,
+            score: evaluator.score,
+            bands: evaluator.bands,
+            exhaustion: evaluator.headroom == nil ? nil : evaluator.headroomEvaluator.exhaustion
         )
     }
 }

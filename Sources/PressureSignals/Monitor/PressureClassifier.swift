@@ -1,10 +1,10 @@
 package import PressureSystem
 
-/// Turns readings into levels and wishes for relief. Pure: time comes in with each call, nothing is waited for.
+/// Turns readings into levels and wishes for reclaim. Pure: time comes in with each call, nothing is waited for.
 ///
 /// The highest vote wins. The level rises at once to what the votes say; it falls one level at a time, each after the
-/// votes have stayed below it for the dwell. While a level lasts, relief is asked for again and again, as
-/// ``ReliefPacing`` allows. Steps allocate nothing.
+/// votes have stayed below it for the dwell. While a level lasts, reclaim is asked for again and again, as
+/// ``ReclaimPacing`` allows. Steps allocate nothing.
 package struct PressureClassifier: Sendable {
     /// The level now.
     package private(set) var level = PressureLevel.normal
@@ -12,16 +12,16 @@ package struct PressureClassifier: Sendable {
     package private(set) var score = 0.0
 
     private let timings: PressureTimings
-    private(set) var voters: [Voter]
-    private var pacing: ReliefPacing
+    private(set) var evaluators: [LevelEvaluator]
+    private var pacing: ReclaimPacing
     private var freed = FreedLedger()
     /// The process's own resident bytes at the last step; `nil` where nobody says.
     private(set) var resident: Int?
-    /// How long a relief takes: a running average of those that freed something.
-    private var reliefTime: Duration
+    /// How long a reclaim takes: a running average of those that freed something.
+    private var reclaimTime: Duration
     /// Until when to look often, because the kernel has rung.
     private var alertUntil: MonotonicInstant?
-    /// When the last relief ended, until memory has been looked at once it had settled.
+    /// When the last reclaim ended, until memory has been looked at once it had settled.
     private var unsettledSince: MonotonicInstant?
     /// Whose vote the level stands on, for the cause of its fall.
     private var holder: Int?
@@ -31,17 +31,17 @@ package struct PressureClassifier: Sendable {
     /// Creates a classifier at normal for a fixed number of sources. The thresholds must be valid.
     package init(thresholds: PressureThresholds, timings: PressureTimings = .init(), sources: Int) {
         self.timings = timings
-        voters = Array(repeating: Voter(thresholds: thresholds, timings: timings), count: sources)
-        pacing = ReliefPacing(timings: timings)
-        reliefTime = timings.assumedRelief
+        evaluators = Array(repeating: LevelEvaluator(thresholds: thresholds, timings: timings), count: sources)
+        pacing = ReclaimPacing(timings: timings)
+        reclaimTime = timings.assumedReclaim
     }
 
     /// The bytes left of the limit that binds most; `nil` when no source has told any.
     package var headroom: Headroom? {
         var worst: (score: Double, headroom: Headroom)?
-        for voter in voters {
-            guard let headroom = voter.headroom, voter.score >= worst?.score ?? 0 else { continue }
-            worst = (voter.score, headroom)
+        for evaluator in evaluators {
+            guard let headroom = evaluator.headroom, evaluator.score >= worst?.score ?? 0 else { continue }
+            worst = (evaluator.score, headroom)
         }
         return worst?.headroom
     }
@@ -50,8 +50,8 @@ package struct PressureClassifier: Sendable {
     /// own limit on its footprint is not among them.
     package var headroomShare: Double? {
         var least: Double?
-        for index in voters.indices where voters[index].reading?.origin != .footprint {
-            guard let headroom = voters[index].headroom else { continue }
+        for index in evaluators.indices where evaluators[index].reading?.origin != .footprint {
+            guard let headroom = evaluators[index].headroom else { continue }
             least = min(least ?? 1, headroom.share)
         }
         return least
@@ -59,8 +59,8 @@ package struct PressureClassifier: Sendable {
 
     /// The part of the machine's memory that is left; `nil` when no source has told it.
     private var hostShare: Double? {
-        for index in voters.indices where voters[index].reading?.origin == .memoryInfo {
-            if let headroom = voters[index].headroom { return headroom.share }
+        for index in evaluators.indices where evaluators[index].reading?.origin == .memoryInfo {
+            if let headroom = evaluators[index].headroom { return headroom.share }
         }
         return nil
     }
@@ -77,27 +77,27 @@ package struct PressureClassifier: Sendable {
         at now: MonotonicInstant,
         resident: Int? = nil
     ) -> (decision: PressureDecision?, nextPoll: Duration) {
-        precondition(readings.count == voters.count, "one reading for each source")
+        precondition(readings.count == evaluators.count, "one reading for each source")
         self.resident = resident
         accept(readings, at: now)
         forgetFreed()
         score = 0
-        for index in voters.indices { score = max(score, voters[index].score) }
+        for index in evaluators.indices { score = max(score, evaluators[index].score) }
         let before = level
         guard let leader = leader() else { return (nil, timings.longestPoll) }
-        move(towards: voters[leader].vote, at: now)
-        let relief = level >= before ? wish(at: now) : nil
-        if let relief { pacing.noteWish(relief.level, at: now) }
+        move(towards: evaluators[leader].vote, at: now)
+        let reclaim = level >= before ? wish(at: now) : nil
+        if let reclaim { pacing.noteWish(reclaim.level, at: now) }
         if let since = unsettledSince, now >= since + settle { unsettledSince = nil }
-        let nextPoll = nextPoll(votes: voters[leader].vote, at: now)
+        let nextPoll = nextPoll(votes: evaluators[leader].vote, at: now)
         let speaker = level < before ? holder ?? leader : leader
-        if voters[leader].vote >= level { holder = leader }
-        guard level != before || relief != nil else { return (nil, nextPoll) }
-        let cause = cause(voters[speaker], before: before, at: now)
-        return (PressureDecision(cause: cause, score: score, relief: relief), nextPoll)
+        if evaluators[leader].vote >= level { holder = leader }
+        guard level != before || reclaim != nil else { return (nil, nextPoll) }
+        let cause = cause(evaluators[speaker], before: before, at: now)
+        return (PressureDecision(cause: cause, score: score, reclaim: reclaim), nextPoll)
     }
 
-    /// A relief ended: what it cost and what it returned decide when the next may be asked for, and the bytes count
+    /// A reclaim ended: what it cost and what it returned decide when the next may be asked for, and the bytes count
     /// against goals from samples taken before `end`.
     ///
     /// - Parameters:
@@ -105,7 +105,7 @@ package struct PressureClassifier: Sendable {
     ///     count.
     ///   - duration: How long it took.
     ///   - returned: What the system got back.
-    package mutating func noteRelief(
+    package mutating func noteReclaim(
         at level: PressureLevel,
         duration: Duration,
         returned: ByteCount,
@@ -113,23 +113,23 @@ package struct PressureClassifier: Sendable {
     ) {
         // What others asked for says nothing about the pace of what the monitor asks for.
         if level > .normal {
-            pacing.noteRelief(level, took: duration, returned: returned, at: end)
+            pacing.noteReclaim(level, took: duration, returned: returned, at: end)
             unsettledSince = end
             if returned >= timings.fruitful {
-                reliefTime = min(max((reliefTime * 3 + duration) / 4, .milliseconds(50)), .seconds(10))
+                reclaimTime = min(max((reclaimTime * 3 + duration) / 4, .milliseconds(50)), .seconds(10))
             }
         }
         freed.note(returned, at: end)
     }
 
-    /// Bytes were returned to the system otherwise than by a relief that `noteRelief` tells of.
+    /// Bytes were returned to the system otherwise than by a reclaim that `noteReclaim` tells of.
     package mutating func noteFreed(_ bytes: ByteCount, at instant: MonotonicInstant) { freed.note(bytes, at: instant) }
 
     /// What all samples show already counts no more.
     private mutating func forgetFreed() {
         var oldest: MonotonicInstant?
-        for index in voters.indices where voters[index].headroom != nil {
-            guard let takenAt = voters[index].reading?.takenAt else { continue }
+        for index in evaluators.indices where evaluators[index].headroom != nil {
+            guard let takenAt = evaluators[index].reading?.takenAt else { continue }
             oldest = min(oldest ?? takenAt, takenAt)
         }
         if let oldest { freed.forget(until: oldest) }
@@ -137,43 +137,45 @@ package struct PressureClassifier: Sendable {
 
     /// Headroom first: what the other kinds mean depends on it.
     private mutating func accept(_ readings: [SignalReading?], at now: MonotonicInstant) {
-        for index in voters.indices {
+        for index in evaluators.indices {
             guard case .headroom? = readings[index]?.measure else { continue }
-            voters[index].accept(readings[index], left: MemoryLeft(), reliefTime: reliefTime, at: now)
+            evaluators[index].accept(readings[index], left: MemoryLeft(), reclaimTime: reclaimTime, at: now)
         }
         let left = MemoryLeft(least: headroomShare, host: hostShare)
-        for index in voters.indices {
+        for index in evaluators.indices {
             if case .headroom? = readings[index]?.measure { continue }
-            voters[index].accept(readings[index], left: left, reliefTime: reliefTime, at: now)
-            if voters[index].isFresh, voters[index].isAlarmed { alertUntil = now + timings.alertTime }
+            evaluators[index].accept(readings[index], left: left, reclaimTime: reclaimTime, at: now)
+            if evaluators[index].isFresh, evaluators[index].isAlarmed { alertUntil = now + timings.alertTime }
         }
     }
 
-    private func cause(_ voter: Voter, before: PressureLevel, at now: MonotonicInstant) -> PressureCause {
-        let bands = voter.bands
-        let reading = voter.reading
+    private func cause(_ evaluator: LevelEvaluator, before: PressureLevel, at now: MonotonicInstant) -> PressureCause {
+        let bands = evaluator.bands
+        let reading = evaluator.reading
         return PressureCause(
             origin: reading?.origin ?? .request,
             source: reading?.source ?? "",
             available: reading?.headroom?.available,
             limit: reading?.headroom?.limit,
             threshold: level < before ? bands?.leave(before) : bands?.enter(level),
-            evidence: voter.evidence,
+            evidence: evaluator.evidence,
             sampleAge: max(.zero, now - (reading?.takenAt ?? now)),
             levelBefore: before,
             levelAfter: level
         )
     }
 
-    /// The voter with the highest vote, and of those the worst off. A voter that has never spoken has no say.
+    /// The evaluator with the highest vote, and of those the worst off. A evaluator that has never spoken has no say.
     private func leader() -> Int? {
         var leader: Int?
-        for index in voters.indices where voters[index].reading != nil {
+        for index in evaluators.indices where evaluators[index].reading != nil {
             guard let best = leader else {
                 leader = index
                 continue
             }
-            if (voters[index].vote, voters[index].score) > (voters[best].vote, voters[best].score) { leader = index }
+            if (evaluators[index].vote, evaluators[index].score) > (evaluators[best].vote, evaluators[best].score) {
+                leader = index
+            }
         }
         return leader
     }
@@ -193,26 +195,26 @@ package struct PressureClassifier: Sendable {
         calmSince = vote < lower ? now : nil
     }
 
-    /// The relief to ask for now: when a source says so in this very step, the pace allows it, and something is left
+    /// The reclaim to ask for now: when a source says so in this very step, the pace allows it, and something is left
     /// to want after what was freed since the sample. Of several goals the largest counts.
-    private func wish(at now: MonotonicInstant) -> ReliefGoal? {
+    private func wish(at now: MonotonicInstant) -> ReclaimGoal? {
         guard level > .normal, due(at: now).map({ $0 <= now }) ?? true else { return nil }
-        var wish: ReliefGoal?
-        for index in voters.indices where voters[index].isFresh && voters[index].vote >= level {
-            guard let takenAt = voters[index].reading?.takenAt else { continue }
-            let bytes = voters[index].goal(at: level, resident: resident).map {
+        var wish: ReclaimGoal?
+        for index in evaluators.indices where evaluators[index].isFresh && evaluators[index].vote >= level {
+            guard let takenAt = evaluators[index].reading?.takenAt else { continue }
+            let bytes = evaluators[index].goal(at: level, resident: resident).map {
                 max(.zero, $0 - freed.freed(since: takenAt))
             }
             if bytes == .zero { continue }
             if let present = wish, (bytes ?? .zero) <= (present.bytes ?? .zero) { continue }
-            wish = ReliefGoal(level: level, bytes: bytes, takenAt: takenAt)
+            wish = ReclaimGoal(level: level, bytes: bytes, takenAt: takenAt)
         }
         return wish
     }
 
-    /// When relief may be asked for again; `nil` when at any time.
+    /// When reclaim may be asked for again; `nil` when at any time.
     ///
-    /// Where critical memory would be gone before the pause is over, and the last relief freed something, it is when that one has
+    /// Where critical memory would be gone before the pause is over, and the last reclaim freed something, it is when that one has
     /// settled: the pace is there to save work, not to die of.
     private func due(at now: MonotonicInstant) -> MonotonicInstant? {
         guard let paced = pacing.earliest(for: level), paced > now else { return nil }
@@ -222,7 +224,7 @@ package struct PressureClassifier: Sendable {
         return min(paced, end + settle)
     }
 
-    /// How long after a relief memory is measured again.
+    /// How long after a reclaim memory is measured again.
     private var settle: Duration {
         guard let exhaustion = exhaustion(at: level) else { return timings.settle }
         return min(timings.settle, max(exhaustion / 4, timings.shortestPoll))
@@ -231,8 +233,8 @@ package struct PressureClassifier: Sendable {
     /// The shortest time in which a source that votes for `level` or more runs out.
     private func exhaustion(at level: PressureLevel) -> Duration? {
         var shortest: Duration?
-        for index in voters.indices where voters[index].vote >= level && voters[index].headroom != nil {
-            guard let time = voters[index].headroomJudge.exhaustion else { continue }
+        for index in evaluators.indices where evaluators[index].vote >= level && evaluators[index].headroom != nil {
+            guard let time = evaluators[index].headroomEvaluator.exhaustion else { continue }
             shortest = min(shortest ?? time, time)
         }
         return shortest
@@ -240,7 +242,7 @@ package struct PressureClassifier: Sendable {
 
     private func nextPoll(votes vote: PressureLevel, at now: MonotonicInstant) -> Duration {
         var delay = level == .normal ? timings.longestPoll : timings.pressedPoll
-        for index in voters.indices { delay = min(delay, voters[index].pollDelay) }
+        for index in evaluators.indices { delay = min(delay, evaluators[index].pollDelay) }
         if let calmSince { delay = min(delay, calmSince + timings.dwell - now) }
         if level > .normal, vote >= level, let due = due(at: now) { delay = min(delay, due - now) }
         if let alertUntil, now < alertUntil { delay = min(delay, timings.alertPoll) }

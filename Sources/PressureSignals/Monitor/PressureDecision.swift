@@ -1,6 +1,6 @@
 package import PressureSystem
 
-/// What the monitor has to say: a change of level, a wish for relief, or both.
+/// What the monitor has to say: a change of level, a wish for reclaim, or both.
 package struct PressureDecision: Hashable, Sendable {
     /// The level from now on.
     package var level: PressureLevel { cause.levelAfter }
@@ -11,18 +11,18 @@ package struct PressureDecision: Hashable, Sendable {
     /// How bad it is, 0 … 1: warning begins at 1/3, critical at 2/3.
     package var score: Double
     /// What should be freed now; `nil` when nothing should.
-    package var relief: ReliefGoal?
+    package var reclaim: ReclaimGoal?
 
     /// Creates a decision.
-    package init(cause: PressureCause, score: Double, relief: ReliefGoal?) {
+    package init(cause: PressureCause, score: Double, reclaim: ReclaimGoal?) {
         self.cause = cause
         self.score = score
-        self.relief = relief
+        self.reclaim = reclaim
     }
 }
 
 /// A wish for memory.
-package struct ReliefGoal: Hashable, Sendable {
+package struct ReclaimGoal: Hashable, Sendable {
     /// How urgent it is.
     package var level: PressureLevel
     /// How much, what was freed since the sample already taken off; `nil` when no source said, and the policy decides.

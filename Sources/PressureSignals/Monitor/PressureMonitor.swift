@@ -22,8 +22,8 @@ public final class PressureMonitor: Sendable {
     package enum Observation: Sendable {
         /// A step was made.
         case sample(Sample)
-        /// A relief ended at an instant.
-        case relief(PressureLevel, duration: Duration, returned: ByteCount, at: MonotonicInstant)
+        /// A reclaim ended at an instant.
+        case reclaim(PressureLevel, duration: Duration, returned: ByteCount, at: MonotonicInstant)
         /// Bytes were returned to the system in another way.
         case freed(ByteCount, at: MonotonicInstant)
     }
@@ -237,23 +237,23 @@ public final class PressureMonitor: Sendable {
         return nextPoll
     }
 
-    /// Tells of a relief that ended now, whoever asked for it. Its cost and yield set the pause before the next wish, and
+    /// Tells of a reclaim that ended now, whoever asked for it. Its cost and yield set the pause before the next wish, and
     /// its bytes are taken off goals from samples before it.
     ///
     /// - Parameters:
     ///   - level: The level it was made for; `normal` for one that pressure did not cause.
     ///   - duration: How long it took.
     ///   - returned: What the system got back.
-    package func noteRelief(at level: PressureLevel, duration: Duration, returned: ByteCount) {
+    package func noteReclaim(at level: PressureLevel, duration: Duration, returned: ByteCount) {
         let end = clock.now()
         classifier.withLock { classifier in
-            classifier.noteRelief(at: level, duration: duration, returned: returned, end: end)
-            observe?(.relief(level, duration: duration, returned: returned, at: end))
+            classifier.noteReclaim(at: level, duration: duration, returned: returned, end: end)
+            observe?(.reclaim(level, duration: duration, returned: returned, at: end))
         }
         wake()
     }
 
-    /// Tells of bytes returned to the system just now in any other way than a relief.
+    /// Tells of bytes returned to the system just now in any other way than a reclaim.
     package func noteFreed(_ bytes: ByteCount) {
         let now = clock.now()
         classifier.withLock { classifier in

@@ -7,28 +7,28 @@ package struct PressureTimings: Hashable, Sendable {
     package var confirmation: Duration = .milliseconds(100)
     /// The level falls when its cause has been gone for this long, and one level at a time (Chromium's cool-down).
     package var dwell: Duration = .seconds(10)
-    /// While warning lasts, relief is asked for again this often (Chromium on Linux).
+    /// While warning lasts, reclaim is asked for again this often (Chromium on Linux).
     package var warningRepeat: Duration = .seconds(10)
-    /// While critical lasts, relief is asked for again this often (Chromium on Linux).
+    /// While critical lasts, reclaim is asked for again this often (Chromium on Linux).
     package var criticalRepeat: Duration = .seconds(5)
-    /// From the end of one relief to the next, at least this at warning (WebKit on Linux, as the next three).
+    /// From the end of one reclaim to the next, at least this at warning (WebKit on Linux, as the next three).
     package var warningPause: Duration = .seconds(5)
-    /// From the end of one relief to the next, at least this at critical.
+    /// From the end of one reclaim to the next, at least this at critical.
     package var criticalPause: Duration = .seconds(1)
-    /// The pause is at least this many times as long as the relief was: so it takes at most 5 % of the time.
-    package var pausePerRelief = 20
-    /// After a relief that returned less than `fruitful`, at least this long.
+    /// The pause is at least this many times as long as the reclaim was: so it takes at most 5 % of the time.
+    package var pausePerReclaim = 20
+    /// After a reclaim that returned less than `fruitful`, at least this long.
     package var fruitlessPause: Duration = .seconds(30)
-    /// What a relief must return to the system to have been worth it.
+    /// What a reclaim must return to the system to have been worth it.
     package var fruitful: ByteCount = .mebibytes(1)
     /// A source that says nothing for this long has no vote any more.
     package var silence: Duration = .seconds(30)
 
-    /// After a relief memory is measured again this soon, and not before: what was freed shows with a delay. Less when
+    /// After a reclaim memory is measured again this soon, and not before: what was freed shows with a delay. Less when
     /// memory would be gone by then (earlyoom waits for its victim's end; the time is our own judgement).
     package var settle: Duration = .milliseconds(200)
-    /// How long a relief is taken to last before one has been measured.
-    package var assumedRelief: Duration = .milliseconds(200)
+    /// How long a reclaim is taken to last before one has been measured.
+    package var assumedReclaim: Duration = .milliseconds(200)
     /// For `alertTime` after the kernel has rung, the sleep is no longer than this (lmkd polls at 10 and 100 ms).
     package var alertPoll: Duration = .milliseconds(100)
     /// A trigger rings once a window at most, so that what follows must be looked for.
@@ -51,11 +51,11 @@ package struct PressureTimings: Hashable, Sendable {
     /// The defaults.
     package init() {}
 
-    /// How often relief is asked for again while `level` lasts.
+    /// How often reclaim is asked for again while `level` lasts.
     package func repetition(_ level: PressureLevel) -> Duration {
         level == .critical ? criticalRepeat : warningRepeat
     }
 
-    /// The shortest time from the end of one relief to the next at `level`.
+    /// The shortest time from the end of one reclaim to the next at `level`.
     package func pause(_ level: PressureLevel) -> Duration { level == .critical ? criticalPause : warningPause }
 }

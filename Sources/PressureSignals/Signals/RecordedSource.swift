@@ -2,7 +2,7 @@ package import PressureSystem
 
 /// Plays a recording as if it happened now: what was recorded at one second is read one second after the first sample.
 ///
-/// All its places speak, each by its own name, and times are moved to the present. Reliefs and freed bytes of the
+/// All its places speak, each by its own name, and times are moved to the present. Reclaims and freed bytes of the
 /// recording are not played: those of the process that listens take their place. To see what was decided then, use
 /// ``SignalReplay``.
 package final class RecordedSource: SignalSource {

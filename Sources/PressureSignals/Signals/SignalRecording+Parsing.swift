@@ -65,9 +65,9 @@ extension SignalRecording {
             switch word {
             case "slot": try slot(fields)
             case "sample": try sample(fields)
-            case "relief": try relief(fields)
+            case "reclaim": try reclaim(fields)
             case "freed": try freed(fields)
-            default: throw Refusal("\"\(word)\" is no event; use slot, sample, relief, freed or #")
+            default: throw Refusal("\"\(word)\" is no event; use slot, sample, reclaim, freed or #")
             }
         }
 
@@ -104,13 +104,13 @@ extension SignalRecording {
             recording.events.append(.sample(at: at, placed))
         }
 
-        private mutating func relief(_ fields: [Substring]) throws(Refusal) {
+        private mutating func reclaim(_ fields: [Substring]) throws(Refusal) {
             guard fields.count == 5, let level = PressureLevel(parsing: fields[2]), let duration = Int64(fields[3]),
                 let returned = Int(fields[4]), duration >= 0, returned >= 0
-            else { throw Refusal("use: relief TIME normal|warning|critical DURATION RETURNED") }
+            else { throw Refusal("use: reclaim TIME normal|warning|critical DURATION RETURNED") }
             let at = try time(fields[1])
             recording.events.append(
-                .relief(level, duration: .nanoseconds(duration), returned: .bytes(returned), at: at)
+                .reclaim(level, duration: .nanoseconds(duration), returned: .bytes(returned), at: at)
             )
         }
 
@@ -152,7 +152,7 @@ extension SignalReading {
         at: MonotonicInstant
     ) throws(SignalRecording.Parser.Refusal) {
         var fields = text.split(separator: ":", omittingEmptySubsequences: false)
-        var flags = (watched: false, armed: false, rang: false, stirred: false)
+        var flags = (watched: false, armed: false, rang: false, early: false)
         var age: Int64 = 0
         while let last = fields.last, fields.count > 1 {
             if last == "watched" {
@@ -161,8 +161,8 @@ extension SignalReading {
                 flags.armed = true
             } else if last == "rang" {
                 flags.rang = true
-            } else if last == "stirred" {
-                flags.stirred = true
+            } else if last == "early" {
+                flags.early = true
             } else if last.hasPrefix("age="), let value = Int64(last.dropFirst(4)), 0...(1 << 60) ~= value {
                 age = value
             } else {
@@ -176,7 +176,7 @@ extension SignalReading {
             )
         }
         if case .stall(var stall) = measure {
-            (stall.isArmed, stall.hasRung, stall.hasStirred) = (flags.armed, flags.rang, flags.stirred)
+            (stall.isArmed, stall.hasRung, stall.hasFiredEarly) = (flags.armed, flags.rang, flags.early)
             measure = .stall(stall)
         }
         self.init(

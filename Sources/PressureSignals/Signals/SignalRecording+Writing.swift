@@ -23,8 +23,8 @@ extension SignalRecording {
         package mutating func lines(for observation: PressureMonitor.Observation) -> [String] {
             switch observation {
             case .sample(let sample): lines(sample)
-            case .relief(let level, let duration, let returned, let at):
-                ["relief \(time(at)) \(level) \(duration.nanoseconds) \(returned.bytes)"]
+            case .reclaim(let level, let duration, let returned, let at):
+                ["reclaim \(time(at)) \(level) \(duration.nanoseconds) \(returned.bytes)"]
             case .freed(let bytes, let at): ["freed \(time(at)) \(bytes.bytes)"]
             }
         }
@@ -64,7 +64,7 @@ extension SignalRecording {
                 let averages = "\(perCent(totals.someAverage))/\(perCent(totals.fullAverage))"
                 let flags =
                     (stall.isArmed ? ":armed" : "") + (stall.hasRung ? ":rang" : "")
-                    + (stall.hasStirred ? ":stirred" : "")
+                    + (stall.hasFiredEarly ? ":early" : "")
                 return "stall:\(stall.scope.rawValue):\(totals.some)/\(full):\(averages)\(flags)"
             }
         }

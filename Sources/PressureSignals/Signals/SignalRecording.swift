@@ -16,7 +16,7 @@ package import PressureSystem
 /// sample 0 0=headroom:8123456789/16000000000 1=headroom:200000000/268435456:watched
 /// sample 250000000 2=stall:own:1200/300:5.10/0.00:armed:rang 3=events:4/0/0/0
 /// sample 300000000 4=demand:critical:1048576 1=headroom:50000000/268435456:age=1500000
-/// relief 420000000 critical 110000000 67108864
+/// reclaim 420000000 critical 110000000 67108864
 /// freed 500000000 4096
 /// ```
 ///
@@ -26,23 +26,23 @@ package import PressureSystem
 ///   `headroom:AVAILABLE/LIMIT` or `headroom:AVAILABLE/LIMIT/UNWRITTEN`, `demand:LEVEL` or `demand:LEVEL:BYTES`,
 ///   `stall:SCOPE:SOME/FULL:SOMEAVERAGE/FULLAVERAGE` (microseconds in all, `-` where there is no `full` line; per cent
 ///   with two decimals; `own`, `above` or `host`), or `events:HIGH/MAX/OOM/OOMKILL`. After it may come `:armed`,
-///   `:rang` (a trigger did, since the sample before), `:stirred` (one that rings on the way to it did), `:watched` (the
+///   `:rang` (a trigger did, since the sample before), `:early` (one that rings on the way to it did), `:watched` (the
 ///   kernel wakes the monitor at the next threshold) and `:age=NANOSECONDS` (the reading is older than the step).
-/// - `relief TIME LEVEL DURATION RETURNED` is a relief that ended, `freed TIME BYTES` memory returned otherwise.
+/// - `reclaim TIME LEVEL DURATION RETURNED` is a reclaim that ended, `freed TIME BYTES` memory returned otherwise.
 package struct SignalRecording: Hashable, Sendable {
     /// One event.
     package enum Event: Hashable, Sendable {
         /// A step and its readings by place; only places with news.
         case sample(at: MonotonicInstant, [Placed])
-        /// A relief ended.
-        case relief(PressureLevel, duration: Duration, returned: ByteCount, at: MonotonicInstant)
+        /// A reclaim ended.
+        case reclaim(PressureLevel, duration: Duration, returned: ByteCount, at: MonotonicInstant)
         /// Memory was returned to the system otherwise.
         case freed(ByteCount, at: MonotonicInstant)
 
         /// When it was.
         package var at: MonotonicInstant {
             switch self {
-            case .sample(let at, _), .relief(_, _, _, let at), .freed(_, let at): at
+            case .sample(let at, _), .reclaim(_, _, _, let at), .freed(_, let at): at
             }
         }
     }

@@ -52,8 +52,8 @@ package struct SignalReplay: Sendable {
             for place in readings.indices { readings[place] = nil }
             for reading in placed { readings[reading.place] = reading.reading }
             decision = classifier.step(readings, at: at).decision
-        case .relief(let level, let duration, let returned, let at):
-            classifier.noteRelief(at: level, duration: duration, returned: returned, end: at)
+        case .reclaim(let level, let duration, let returned, let at):
+            classifier.noteReclaim(at: level, duration: duration, returned: returned, end: at)
         case .freed(let bytes, let at):
             classifier.noteFreed(bytes, at: at)
         }

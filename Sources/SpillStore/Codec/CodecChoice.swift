@@ -3,7 +3,7 @@ package struct CodecChoice: Sendable, Equatable {
     /// What a copy is made for.
     package enum Purpose: Sendable {
         /// Memory is short: the sooner it is in the file the better.
-        case relief
+        case reclaim
         /// Nothing waits: a smaller copy is worth the codec's time.
         case calm
     }
@@ -26,7 +26,7 @@ package struct CodecChoice: Sendable, Equatable {
         for purpose: Purpose
     ) -> CodecChoice {
         guard memory.triesNext() else { return CodecChoice(request: .stored) }
-        guard purpose == .relief, rates.shouldStoreFirst(ratio: memory.ratio) else {
+        guard purpose == .reclaim, rates.shouldStoreFirst(ratio: memory.ratio) else {
             return CodecChoice(request: .adaptive)
         }
         return CodecChoice(request: .stored, isProvisional: true)

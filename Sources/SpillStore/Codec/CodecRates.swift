@@ -3,7 +3,7 @@ import PressureSystem
 /// How fast the codec and the file are here and now: moving averages over about 16 chunks, as DuckDB keeps them for its
 /// temporary files. 24 bytes, trivial; one for all caches that write to one file.
 ///
-/// Answers the one question of a relief: is it faster to write the bytes as they are, and to compress them when things
+/// Answers the one question of a reclaim: is it faster to write the bytes as they are, and to compress them when things
 /// are calm? Pure: time is what the caller measured.
 package struct CodecRates: Hashable, Sendable, BitwiseCopyable {
     /// The weight of a new measurement is one in this many, once there are as many.
@@ -62,7 +62,7 @@ package struct CodecRates: Hashable, Sendable, BitwiseCopyable {
         return codec + (ratio ?? Self.usualRatio) * file
     }
 
-    /// Whether a relief should write the next chunk as it is and leave compressing it for calm times. Asked once for
+    /// Whether a reclaim should write the next chunk as it is and leave compressing it for calm times. Asked once for
     /// each chunk: it counts, has a hysteresis, and lets one chunk of ``sampling`` be compressed all the same.
     ///
     /// Both ways are compared as one thread sees them, its waits for other writers included: however many threads

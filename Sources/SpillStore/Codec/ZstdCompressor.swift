@@ -6,7 +6,7 @@ import PressureSystem
 /// one thread at a time.
 ///
 /// The context is a static one, in the terms of zstd.h: it cannot grow, and unlike an ordinary context it does not
-/// shrink either after a row of small inputs, which would mean an allocation in the middle of a relief.
+/// shrink either after a row of small inputs, which would mean an allocation in the middle of a reclaim.
 @safe struct ZstdCompressor: ~Copyable {
     /// The level of copies made under pressure. Above it the ratio gains little: the larger levels' windows are
     /// wasted on chunks of 256 KiB.

@@ -33,7 +33,7 @@ package struct ExtentAllocator: Sendable {
         free = FreeExtents(capacity: capacity)
     }
 
-    /// Makes room for `extents` live extents. Call it outside relief: it may allocate.
+    /// Makes room for `extents` live extents. Call it outside reclaim: it may allocate.
     mutating func reserve(extents: Int) { free.reserve(extents + 1) }
 
     /// Units that are free below `end`.

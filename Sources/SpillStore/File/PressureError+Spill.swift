@@ -111,7 +111,7 @@ extension SpillDirectory.Origin {
 }
 
 extension SpillFailure {
-    /// The same failure in words, with its remedy, for the cache at `path`. Allocates: not for the relief path.
+    /// The same failure in words, with its remedy, for the cache at `path`. Allocates: not for the reclaim path.
     package func pressureError(path: String? = nil) -> PressureError {
         PressureError(code: code, message: message, path: path, errno: errno?.rawValue)
     }

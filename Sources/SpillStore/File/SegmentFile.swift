@@ -124,7 +124,7 @@ package final class SegmentFile: Sendable {
     var isOurs: Bool { isInMemory || process.isThisProcess }
 
     /// Makes room for `count` frames in the file at once, so that writing and releasing that many allocates nothing.
-    /// Call it outside relief, whenever a value is registered or grows. Allocates.
+    /// Call it outside reclaim, whenever a value is registered or grows. Allocates.
     package func reserve(frames count: Int) { state.withLock { $0.allocator.reserve(extents: count) } }
 
     /// What the file holds and takes now. One system call; allocates nothing.

@@ -19,18 +19,18 @@ struct Bench: Sendable {
         let load = BenchMachine.load
         progress.begin("reading the corpus")
         let deflater = BenchDeflater()
-        let data = try BenchData(directory: corpus, byteCount: plan.reliefBytes, deflater: deflater)
+        let data = try BenchData(directory: corpus, byteCount: plan.reclaimBytes, deflater: deflater)
         let machine = BenchMachine(spillDirectory: directory, corpus: data.source, loadBefore: load)
         progress.begin("warming memory")
         BenchPages.warm(plan.warmBytes)
 
         board.begin(machine)
-        let log = ReliefLog()
+        let log = ReclaimLog()
         progress.begin("reads")
         var results = try ReadBench(plan: plan, directory: directory).run()
         board.note(results)
-        progress.begin("reliefs")
-        results += try ReliefBench(
+        progress.begin("reclaims")
+        results += try ReclaimBench(
             plan: plan,
             directory: directory,
             data: data,

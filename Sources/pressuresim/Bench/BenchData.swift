@@ -2,10 +2,10 @@ import Foundation
 import PressureKit
 import ScenarioLanguage
 
-/// The values that reliefs and restores are measured with: real files cut into sizes, in memory before anything is
+/// The values that reclaims and restores are measured with: real files cut into sizes, in memory before anything is
 /// timed.
 struct BenchData: Sendable {
-    /// The sizes that values of a relief have by turns.
+    /// The sizes that values of a reclaim have by turns.
     static let sizes = [64 << 10, 256 << 10, 1 << 20]
     /// What deflate makes at most of a value that counts as compressible: this share of its bytes.
     static let compressibleShare = 0.75

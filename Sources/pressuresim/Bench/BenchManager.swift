@@ -10,9 +10,9 @@ let canSeal: Bool = {
     #endif
 }()
 
-/// Managers as the bench uses them, and their reliefs.
+/// Managers as the bench uses them, and their reclaims.
 enum BenchManager {
-    /// A manager that watches nothing: reliefs happen when the bench asks for them. Without a choice of compression it
+    /// A manager that watches nothing: reclaims happen when the bench asks for them. Without a choice of compression it
     /// decides as it does by default. It seals what it spills only when that is asked for, and only where the tool was
     /// built with the trait `Encryption`.
     static func make(
@@ -32,8 +32,8 @@ enum BenchManager {
     }
 }
 
-/// What all reliefs of a run have to say about allocations and memory returned.
-final class ReliefLog {
+/// What all reclaims of a run have to say about allocations and memory returned.
+final class ReclaimLog {
     /// Below this, what else happens in the process weighs too much beside what is returned.
     static let least = ByteCount.mebibytes(16)
 
@@ -42,11 +42,11 @@ final class ReliefLog {
     /// Frees all that is not in use and notes the report.
     ///
     /// - Throws: ``BenchRefusal`` when something stayed in memory: its time says nothing then.
-    func relieve(_ manager: PressureManager) throws -> EvictionReport {
+    func reclaim(_ manager: PressureManager) throws -> EvictionReport {
         let report = Blocking.wait { await manager.simulateMemoryWarning(.critical) }
         if let failure = report.failures.first { throw BenchRefusal(description: "\(failure)") }
         guard report.skipped.isEmpty else {
-            throw BenchRefusal(description: "\(report.skipped.count) values stayed in memory during a relief.")
+            throw BenchRefusal(description: "\(report.skipped.count) values stayed in memory during a reclaim.")
         }
         reports.append(report)
         return report
@@ -56,7 +56,7 @@ final class ReliefLog {
         let large = reports.filter { $0.claimed >= Self.least }
         let worst = large.min { $0.returnedOverClaimed < $1.returnedOverClaimed }
         return [
-            BenchResult(.reliefAllocations, value: reports.compactMap(\.allocations).max().map(Double.init)),
+            BenchResult(.reclaimAllocations, value: reports.compactMap(\.allocations).max().map(Double.init)),
             BenchResult(
                 .returnedOverClaimed,
                 value: worst.map { Double($0.returned.bytes) },

@@ -11,27 +11,27 @@ enum BenchMetric: String, CaseIterable, Sendable {
     /// its goal for that reason too.
     case twoThreadsApart = "two_threads_apart"
     case keyedHitTwoThreads = "keyed_hit_two_threads"
-    case reliefClean = "relief_clean"
+    case reclaimClean = "reclaim_clean"
     /// What all cores deflate together without the library: far from the goal, the machine was busy, and what is below has
     /// missed its goal for that reason too.
     case deflateAllCores = "deflate_all_cores"
-    case reliefCompressing = "relief_compressing"
+    case reclaimCompressing = "reclaim_compressing"
     /// What the default configuration makes of the same bytes: written as they are where the disk is faster.
-    case reliefFreeNow = "relief_free_now"
+    case reclaimFreeNow = "reclaim_free_now"
     /// The same for values that no loader makes, which are on the device and compared before they go.
-    case reliefFreeNowUnreloadable = "relief_free_now_unreloadable"
-    case reliefMixed = "relief_mixed"
-    case reliefMixedPointsLost = "relief_mixed_points_lost"
-    case reliefStored = "relief_stored"
-    case reliefStoredUnreloadable = "relief_stored_unreloadable"
-    case reliefSealed = "relief_sealed"
+    case reclaimFreeNowUnreloadable = "reclaim_free_now_unreloadable"
+    case reclaimMixed = "reclaim_mixed"
+    case reclaimMixedPointsLost = "reclaim_mixed_points_lost"
+    case reclaimStored = "reclaim_stored"
+    case reclaimStoredUnreloadable = "reclaim_stored_unreloadable"
+    case reclaimSealed = "reclaim_sealed"
     case restoreSmall = "restore_64KiB_p50"
     case restoreSmallTail = "restore_64KiB_p99_over_p50"
     case restoreMiddle = "restore_1MiB_p50"
     case restoreMiddleTail = "restore_1MiB_p99_over_p50"
     case restoreLarge = "restore_16MiB_speedup"
     case restoreSealed = "restore_sealed_1MiB_p50"
-    case reliefAllocations = "relief_allocations"
+    case reclaimAllocations = "reclaim_allocations"
     case returnedOverClaimed = "returned_over_claimed"
     case planMillion = "plan_million"
     case entryOverhead = "entry_overhead_bytes"
@@ -43,11 +43,11 @@ enum BenchMetric: String, CaseIterable, Sendable {
             .restoreMiddleTail, .restoreLarge, .restoreSealed, .planMillion:
             .seconds
         case .twoThreadsApart, .keyedHitTwoThreads: .perSecond
-        case .deflateAllCores, .reliefClean, .reliefCompressing, .reliefFreeNow, .reliefFreeNowUnreloadable,
-            .reliefMixed, .reliefStored, .reliefStoredUnreloadable, .reliefSealed:
+        case .deflateAllCores, .reclaimClean, .reclaimCompressing, .reclaimFreeNow, .reclaimFreeNowUnreloadable,
+            .reclaimMixed, .reclaimStored, .reclaimStoredUnreloadable, .reclaimSealed:
             .bytesPerSecond
-        case .reliefMixedPointsLost: .points
-        case .reliefAllocations: .count
+        case .reclaimMixedPointsLost: .points
+        case .reclaimAllocations: .count
         case .returnedOverClaimed, .entryOverhead: .bytes
         }
     }
@@ -59,18 +59,18 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .hotReadAgainstNSCache: BenchGoal(.limitOverValue, .atLeast, 25)
         case .keyedHit: BenchGoal(.valueOverLimit, .atMost, 2)
         case .twoThreadsApart, .keyedHitTwoThreads: BenchGoal(.valueOverLimit, .atLeast, 1.7)
-        case .reliefClean, .reliefStored: BenchGoal(.valueOverLimit, .atLeast, 0.8)
-        case .deflateAllCores, .reliefCompressing: BenchGoal(.valueOverLimit, .atLeast, 0.9)
-        case .reliefFreeNow, .reliefFreeNowUnreloadable: BenchGoal(.valueOverLimit, .atLeast, 1)
-        case .reliefStoredUnreloadable: BenchGoal(.valueOverLimit, .atLeast, 0.5)
-        case .reliefMixed: BenchGoal(.valueOverLimit, .atLeast, 1.6)
-        case .reliefMixedPointsLost: BenchGoal(.none, .atMost, 1)
+        case .reclaimClean, .reclaimStored: BenchGoal(.valueOverLimit, .atLeast, 0.8)
+        case .deflateAllCores, .reclaimCompressing: BenchGoal(.valueOverLimit, .atLeast, 0.9)
+        case .reclaimFreeNow, .reclaimFreeNowUnreloadable: BenchGoal(.valueOverLimit, .atLeast, 1)
+        case .reclaimStoredUnreloadable: BenchGoal(.valueOverLimit, .atLeast, 0.5)
+        case .reclaimMixed: BenchGoal(.valueOverLimit, .atLeast, 1.6)
+        case .reclaimMixedPointsLost: BenchGoal(.none, .atMost, 1)
         case .restoreSmall, .restoreMiddle: BenchGoal(.valueOverLimit, .atMost, 1.15)
         case .restoreSmallTail, .restoreMiddleTail: BenchGoal(.valueOverLimit, .atMost, 3)
         case .restoreLarge: BenchGoal(.limitOverValue, .atLeast, 1.7)
-        case .reliefSealed: BenchGoal(.valueOverLimit, .atLeast, 0.5)
+        case .reclaimSealed: BenchGoal(.valueOverLimit, .atLeast, 0.5)
         case .restoreSealed: BenchGoal(.valueOverLimit, .atMost, 1.5)
-        case .reliefAllocations: BenchGoal(.none, .atMost, 0)
+        case .reclaimAllocations: BenchGoal(.none, .atMost, 0)
         case .returnedOverClaimed: BenchGoal(.valueOverLimit, .atLeast, 0.95)
         case .planMillion: BenchGoal(.valueOverLimit, .atMost, 1)
         case .entryOverhead: BenchGoal(.none, .atMost, 96)
@@ -85,18 +85,18 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .keyedHit: "dictionary under an uncontended Mutex"
         case .twoThreadsApart: "one thread, dictionary under a Mutex"
         case .keyedHitTwoThreads: "one thread"
-        case .reliefClean: "munmap of the same bytes"
-        case .deflateAllCores, .reliefCompressing, .reliefFreeNow, .reliefFreeNowUnreloadable, .reliefMixed:
+        case .reclaimClean: "munmap of the same bytes"
+        case .deflateAllCores, .reclaimCompressing, .reclaimFreeNow, .reclaimFreeNowUnreloadable, .reclaimMixed:
             "cores × one-thread deflate, level 1"
-        case .reliefMixedPointsLost: "of plain bytes, against deflate of all"
-        case .reliefStored: "one-thread pwrite of the same bytes"
-        case .reliefStoredUnreloadable: "one-thread pwrite of the same bytes past the page cache"
+        case .reclaimMixedPointsLost: "of plain bytes, against deflate of all"
+        case .reclaimStored: "one-thread pwrite of the same bytes"
+        case .reclaimStoredUnreloadable: "one-thread pwrite of the same bytes past the page cache"
         case .restoreSmall, .restoreMiddle: "pread and inflate of the same bytes"
         case .restoreSmallTail, .restoreMiddleTail: "its own p50"
         case .restoreLarge: "one-thread inflate of the same bytes"
-        case .reliefSealed, .restoreSealed: "the same without sealing; needs the trait Encryption"
-        case .reliefAllocations: "none, the most of any relief"
-        case .returnedOverClaimed: "claimed, of the relief that returned least"
+        case .reclaimSealed, .restoreSealed: "the same without sealing; needs the trait Encryption"
+        case .reclaimAllocations: "none, the most of any reclaim"
+        case .returnedOverClaimed: "claimed, of the reclaim that returned least"
         case .planMillion: "sort of 1,000,000 keys"
         case .entryOverhead: "key and value aside, the most of several counts"
         }

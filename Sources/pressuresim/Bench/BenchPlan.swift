@@ -4,9 +4,9 @@ struct BenchPlan: Sendable {
     var rounds: Int
     /// Operations a repetition of what takes nanoseconds.
     var operations: Int
-    /// The bytes a relief frees.
-    var reliefBytes: Int
-    /// The bytes a relief frees when nothing has to be written.
+    /// The bytes a reclaim frees.
+    var reclaimBytes: Int
+    /// The bytes a reclaim frees when nothing has to be written.
     var cleanBytes: Int
     /// Values restored for each of 64 KiB and 1 MiB.
     var smallRestores: Int
@@ -25,7 +25,7 @@ struct BenchPlan: Sendable {
     static let full = BenchPlan(
         rounds: 3,
         operations: 5_000_000,
-        reliefBytes: 256 << 20,
+        reclaimBytes: 256 << 20,
         cleanBytes: 512 << 20,
         smallRestores: 1000,
         middleRestores: 200,
@@ -39,7 +39,7 @@ struct BenchPlan: Sendable {
     static let quick = BenchPlan(
         rounds: 3,
         operations: 1_000_000,
-        reliefBytes: 32 << 20,
+        reclaimBytes: 32 << 20,
         cleanBytes: 128 << 20,
         smallRestores: 400,
         middleRestores: 100,
@@ -53,7 +53,7 @@ struct BenchPlan: Sendable {
     static let tiny = BenchPlan(
         rounds: 1,
         operations: 200,
-        reliefBytes: 1 << 20,
+        reclaimBytes: 1 << 20,
         cleanBytes: 1 << 20,
         smallRestores: 4,
         middleRestores: 2,

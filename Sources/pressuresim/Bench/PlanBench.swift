@@ -36,7 +36,7 @@ struct PlanBench {
         Candidate(
             footprint: 1024 << Int(key & 7 % 7),
             stamp: UInt32(truncatingIfNeeded: key >> 8) & 0xFF_FFFF,
-            way: [.release, .drop, .spill, .spill][Int(key >> 40 & 3)],
+            method: [.release, .drop, .spill, .spill][Int(key >> 40 & 3)],
             isVisible: key >> 42 & 3 == 0,
             depth: UInt16(key >> 44 & 3),
             hits: UInt8(key >> 46 & 3),

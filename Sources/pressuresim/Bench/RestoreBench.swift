@@ -6,7 +6,7 @@ struct RestoreBench {
     let directory: String
     let data: BenchData
     let deflater: BenchDeflater
-    let log: ReliefLog
+    let log: ReclaimLog
 
     func run() throws -> [BenchResult] {
         let small = try latencies(size: 64 << 10, count: plan.smallRestores)
@@ -31,13 +31,13 @@ struct RestoreBench {
             let caches = try values.enumerated().map { number, value in
                 try manager.root.cache("value\(number)", initialValue: value.withBytes(PageBuffer.init(copying:)))
             }
-            return (manager: manager, caches: caches, log: ReliefLog())
+            return (manager: manager, caches: caches, log: ReclaimLog())
         }
         var random = SplitMix64(seed: 1)
         let order = (0..<count).shuffled(using: &random)
         var seconds: [[Double]] = [[], []]
         for _ in 0..<max(plan.rounds, 1) {
-            for side in sides { _ = try side.log.relieve(side.manager) }
+            for side in sides { _ = try side.log.reclaim(side.manager) }
             for index in order {
                 for (number, side) in sides.enumerated() {
                     seconds[number].append(try BenchTiming.seconds { try side.caches[index].loadIfNeeded() })
@@ -73,7 +73,7 @@ struct RestoreBench {
         let order = (0..<count).shuffled(using: &random)
         var rounds: [Latencies] = []
         for _ in 0..<max(plan.rounds, 1) {
-            _ = try log.relieve(manager)
+            _ = try log.reclaim(manager)
             var limits: [Double] = []
             var inflating: [Double] = []
             var ours: [Double] = []

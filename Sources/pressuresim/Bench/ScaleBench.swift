@@ -15,7 +15,7 @@ struct ScaleRow: Hashable, Sendable, Encodable {
 struct ScaleBench {
     let plan: BenchPlan
     let directory: String
-    let log: ReliefLog
+    let log: ReclaimLog
 
     func run() throws -> [ScaleRow] { try plan.scaleCounts.map(row) }
 
@@ -30,7 +30,7 @@ struct ScaleBench {
         var random = SplitMix64(seed: 1)
         let order = (0..<UInt64(count)).shuffled(using: &random)
         let hit = try readAll(cache, order)
-        let report = try log.relieve(manager)
+        let report = try log.reclaim(manager)
         let restore = try readAll(cache, order)
         return ScaleRow(
             entries: count,

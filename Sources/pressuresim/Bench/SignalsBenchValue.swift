@@ -1,7 +1,7 @@
 import PressureKit
 
 /// A value that notes when it is destroyed. It can be made again, so that an eviction drops it: what is measured is how
-/// soon a relief begins, not how fast it writes.
+/// soon a reclaim begins, not how fast it writes.
 struct SignalsBenchValue: Spillable {
     /// When the first of some values was destroyed.
     final class Log: Sendable {

@@ -18,8 +18,8 @@ enum EqualGoals {
         var outcome = Outcome(scenario: scenario)
         var open: [Int] = []
         for index in scenario.timeline.indices {
-            let reliefs = pilot.steps.filter { $0.number == index + 1 && $0.relief != nil }
-            let step = state(scenario.timeline[index], reliefs)
+            let reclaims = pilot.steps.filter { $0.number == index + 1 && $0.reclaim != nil }
+            let step = state(scenario.timeline[index], reclaims)
             outcome.scenario.timeline[index] = step
             if step.statesNoBytes { open.append(index + 1) }
         }
@@ -27,7 +27,7 @@ enum EqualGoals {
             let steps = open.map(String.init).joined(separator: ", ")
             let noun = open.count == 1 ? "step" : "steps"
             outcome.remarks.append(
-                "Not of equal bytes in \(noun) \(steps): PressureKit freed nothing there, or several reliefs were one. "
+                "Not of equal bytes in \(noun) \(steps): PressureKit freed nothing there, or several reclaims were one. "
                     + "State a number (freeing)."
             )
         }
@@ -40,17 +40,17 @@ enum EqualGoals {
     }
 
     /// The step with the bytes stated that were freed in it.
-    private static func state(_ step: Step, _ reliefs: [RunRecord.StepRecord]) -> Step {
+    private static func state(_ step: Step, _ reclaims: [RunRecord.StepRecord]) -> Step {
         var step = step
         switch step.action {
         case .warning(var spec) where spec.freeing == nil:
             // Of several with one title nobody knows which was which.
-            let own = reliefs.filter { $0.title == step.title }
-            guard own.count == 1, let claimed = own[0].relief?.claimedBytes, claimed > 0 else { return step }
+            let own = reclaims.filter { $0.title == step.title }
+            guard own.count == 1, let claimed = own[0].reclaim?.claimedBytes, claimed > 0 else { return step }
             spec.freeing = .bytes(claimed)
             step.action = .warning(spec)
         case .together(let steps):
-            step.action = .together(steps.map { state($0, reliefs) })
+            step.action = .together(steps.map { state($0, reclaims) })
         default: break
         }
         return step

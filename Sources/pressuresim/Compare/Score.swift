@@ -23,13 +23,13 @@ struct Score: Sendable {
         case freed = "freed_bytes"
         /// The fall of the process's resident memory; measured in real time only.
         case returned = "returned_bytes"
-        case reliefs = "reliefs"
+        case reclaims = "reclaims"
     }
 
     var contender: Contender
     /// What was measured.
     var values: [Column: Double] = [:]
-    /// The bytes freed over the bytes asked for, in the reliefs that the timeline asked a number of; `nil` if none was.
+    /// The bytes freed over the bytes asked for, in the reclaims that the timeline asked a number of; `nil` if none was.
     var freedOfAsked: Double?
     /// Values that no competitor could have got back: see ``Entrant/onlyCopies``.
     var onlyCopies = 0
@@ -66,10 +66,10 @@ struct Score: Sendable {
         values[.p50] = all.percentile(50)
         values[.p99] = all.percentile(99)
         values[.max] = all.percentile(100)
-        func sum(_ key: KeyPath<ReliefRecord, Int>) -> Double {
-            record.reliefs.reduce(0) { $0 + Double($1[keyPath: key]) }
+        func sum(_ key: KeyPath<ReclaimRecord, Int>) -> Double {
+            record.reclaims.reduce(0) { $0 + Double($1[keyPath: key]) }
         }
-        let asked = record.reliefs.filter {
+        let asked = record.reclaims.filter {
             $0.origin == PressureCause.Origin.simulated.rawValue && ($0.goalBytes ?? 0) > 0
         }
         if !asked.isEmpty {
@@ -79,7 +79,7 @@ struct Score: Sendable {
         values[.written] = sum(\.copiedBytes)
         values[.freed] = sum(\.claimedBytes)
         if isReal { values[.returned] = sum(\.returnedBytes) }
-        values[.reliefs] = Double(record.reliefs.count)
+        values[.reclaims] = Double(record.reclaims.count)
     }
 
     /// How far the runs of one contender are apart in ``Column/waited``, over their median: the most of all contenders.
@@ -120,7 +120,7 @@ extension Score.Column {
         case .written: "written"
         case .freed: "freed"
         case .returned: "returned"
-        case .reliefs: "reliefs"
+        case .reclaims: "reclaims"
         }
     }
 
@@ -136,8 +136,8 @@ extension Score.Column {
         case .max: "the longest of them"
         case .written: "bytes of values that were compressed or written, before compression"
         case .freed: "bytes of the values that left memory"
-        case .returned: "fall of the process's resident memory in the reliefs"
-        case .reliefs: "how often memory was reclaimed"
+        case .returned: "fall of the process's resident memory in the reclaims"
+        case .reclaims: "how often memory was reclaimed"
         }
     }
 
@@ -146,7 +146,7 @@ extension Score.Column {
         switch self {
         case .waited, .restoreStall, .reloadCost, .p50, .p99, .max, .written: .less
         case .hitRate: .more
-        case .freed, .returned, .reliefs: nil
+        case .freed, .returned, .reclaims: nil
         }
     }
 
@@ -160,7 +160,7 @@ extension Score.Column {
         case .hitRate: "\(Quantities.fixed(value * 100, 1)) %"
         // Three digits, so that columns stay narrow.
         case .written, .freed, .returned: Quantities.bytes(value, Quantities.digits)
-        case .reliefs: Quantities.count(Int(value))
+        case .reclaims: Quantities.count(Int(value))
         }
     }
 
@@ -170,7 +170,7 @@ extension Score.Column {
         case .waited, .restoreStall, .reloadCost, .p50, .p99, .max: "seconds"
         case .hitRate: "ratio"
         case .written, .freed, .returned: "bytes"
-        case .reliefs: "count"
+        case .reclaims: "count"
         }
     }
 }

@@ -3,7 +3,7 @@ import PressureKit
 
 /// An answer of a control socket. Members that are new there do no harm here.
 struct ControlReply: Decodable {
-    /// The end of a relief, or of a restore.
+    /// The end of a reclaim, or of a restore.
     struct Report: Decodable {
         var cause: String?
         var claimedBytes: Int?

@@ -52,35 +52,35 @@ struct Account {
                 step.outcome,
             ])
         }
-        // The lines of a relief follow its step, so that cause and effect stand together.
+        // The lines of a reclaim follow its step, so that cause and effect stand together.
         return zip(record.steps, table.lines).flatMap { step, line in
-            [line] + (step.relief.map(lines) ?? [])
+            [line] + (step.reclaim.map(lines) ?? [])
         }
     }
 
-    private func lines(_ relief: ReliefRecord) -> [String] {
+    private func lines(_ reclaim: ReclaimRecord) -> [String] {
         let indent = "            "
-        var lines = [style.dim("\(indent)why: \(relief.cause)")]
-        for disposition in EvictionReport.Disposition.allCases {
-            let groups = relief.evicted.filter { $0.disposition == disposition.rawValue }
+        var lines = [style.dim("\(indent)why: \(reclaim.cause)")]
+        for outcome in EvictionReport.Outcome.allCases {
+            let groups = reclaim.evicted.filter { $0.outcome == outcome.rawValue }
             guard !groups.isEmpty else { continue }
             let bytes = Quantities.bytes(Double(groups.reduce(0) { $0 + $1.bytes }))
             let stored = groups.reduce(0) { $0 + $1.storedBytes }
             let disk = stored > 0 ? " in \(Quantities.bytes(Double(stored))) on disk" : ""
-            var names = groups.prefix(Self.fewest).map { "\(Quantities.count($0.values)) \(name($0, in: relief))" }
+            var names = groups.prefix(Self.fewest).map { "\(Quantities.count($0.values)) \(name($0, in: reclaim))" }
             if groups.count > names.count { names.append("and \(groups.count - names.count) more kinds") }
-            lines.append("\(indent)\(disposition) \(bytes)\(disk): \(names.joined(separator: ", "))")
+            lines.append("\(indent)\(outcome) \(bytes)\(disk): \(names.joined(separator: ", "))")
         }
-        if relief.claimedBytes > 0 {
-            let share = Double(relief.returnedBytes) / Double(relief.claimedBytes)
-            var line = "\(indent)claimed \(Quantities.bytes(Double(relief.claimedBytes)))"
+        if reclaim.claimedBytes > 0 {
+            let share = Double(reclaim.returnedBytes) / Double(reclaim.claimedBytes)
+            var line = "\(indent)claimed \(Quantities.bytes(Double(reclaim.claimedBytes)))"
             if !record.isVirtual {
-                line += ", returned \(Quantities.bytes(Double(relief.returnedBytes))) (\(Quantities.percent(share)))"
+                line += ", returned \(Quantities.bytes(Double(reclaim.returnedBytes))) (\(Quantities.percent(share)))"
             }
-            if let fall = relief.rssFallBytes { line += ", VmRSS fell by \(Quantities.bytes(Double(fall)))" }
+            if let fall = reclaim.rssFallBytes { line += ", VmRSS fell by \(Quantities.bytes(Double(fall)))" }
             lines.append(line)
         }
-        for skip in relief.skipped {
+        for skip in reclaim.skipped {
             let bytes = Quantities.bytes(Double(skip.bytes))
             lines.append("\(indent)stayed: \(Quantities.count(skip.values, "value")), \(bytes), \(skip.reason)")
         }
@@ -88,9 +88,9 @@ struct Account {
     }
 
     /// The last part of a group's path, or all of it where that would not tell it from another one.
-    private func name(_ group: ReliefRecord.Group, in relief: ReliefRecord) -> String {
+    private func name(_ group: ReclaimRecord.Group, in reclaim: ReclaimRecord) -> String {
         func last(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
-        let rivals = relief.evicted.contains { $0.path != group.path && last($0.path) == last(group.path) }
+        let rivals = reclaim.evicted.contains { $0.path != group.path && last($0.path) == last(group.path) }
         return rivals ? group.path : String(last(group.path))
     }
 
@@ -142,7 +142,7 @@ struct Account {
 
     private var problems: [String] {
         let losses = record.tally.losses.map { "LOST \($0.path): \($0.reason)" }
-        let failures = record.tally.complaints + record.reliefs.flatMap(\.failures) + record.restoreFailures
+        let failures = record.tally.complaints + record.reclaims.flatMap(\.failures) + record.restoreFailures
         let all = losses + failures
         let told = all.prefix(Self.fewest).map(style.bad)
         return all.count > told.count ? told + ["and \(all.count - told.count) more"] : told

@@ -13,7 +13,7 @@ struct Figures: Sendable {
     init(_ record: RunRecord) {
         unmeasured = record.unmeasured
         addAccesses(record)
-        addReliefs(record)
+        addReclaims(record)
         addProcess(record)
         for figure in unmeasured.keys { values[figure] = nil }
     }
@@ -45,38 +45,38 @@ struct Figures: Sendable {
         }
     }
 
-    private mutating func addReliefs(_ record: RunRecord) {
-        let reliefs = record.reliefs
-        set(.reliefs, reliefs.count)
-        set(.realReliefs, record.steps.count { $0.number == nil && $0.relief != nil })
-        set(.evicted, reliefs.reduce(0) { $0 + $1.values() })
-        set(.dropped, reliefs.reduce(0) { $0 + $1.values(.dropped) })
-        set(.spilled, reliefs.reduce(0) { $0 + $1.values(.spilled) })
-        set(.compressed, reliefs.reduce(0) { $0 + $1.values(.compressed) })
-        set(.reused, reliefs.reduce(0) { $0 + $1.values(.reused) })
-        set(.skipped, reliefs.reduce(0) { $0 + $1.skipped.reduce(0) { $0 + $1.values } })
-        set(.spillFailures, reliefs.reduce(0) { $0 + $1.failures.count })
+    private mutating func addReclaims(_ record: RunRecord) {
+        let reclaims = record.reclaims
+        set(.reclaims, reclaims.count)
+        set(.realReclaims, record.steps.count { $0.number == nil && $0.reclaim != nil })
+        set(.evicted, reclaims.reduce(0) { $0 + $1.values() })
+        set(.dropped, reclaims.reduce(0) { $0 + $1.values(.dropped) })
+        set(.spilled, reclaims.reduce(0) { $0 + $1.values(.spilled) })
+        set(.compressed, reclaims.reduce(0) { $0 + $1.values(.compressed) })
+        set(.reused, reclaims.reduce(0) { $0 + $1.values(.reused) })
+        set(.skipped, reclaims.reduce(0) { $0 + $1.skipped.reduce(0) { $0 + $1.values } })
+        set(.spillFailures, reclaims.reduce(0) { $0 + $1.failures.count })
         values[.evictP50] = record.evictions.percentile(50)
         values[.evictP99] = record.evictions.percentile(99)
         values[.evictMax] = record.evictions.percentile(100)
-        values[.reliefMax] = reliefs.map(\.durationSeconds).max()
+        values[.reclaimMax] = reclaims.map(\.durationSeconds).max()
 
-        let claimed = sum(reliefs, \.claimedBytes)
-        let copied = sum(reliefs, \.copiedBytes)
+        let claimed = sum(reclaims, \.claimedBytes)
+        let copied = sum(reclaims, \.copiedBytes)
         values[.claimed] = claimed
-        values[.returned] = sum(reliefs, \.returnedBytes)
+        values[.returned] = sum(reclaims, \.returnedBytes)
         values[.copied] = copied
-        values[.stored] = sum(reliefs, \.storedBytes)
+        values[.stored] = sum(reclaims, \.storedBytes)
         values[.spillFilePeak] = Double(record.spillFilePeak.bytes)
         if claimed > 0 {
-            values[.returnedOverClaimed] = sum(reliefs, \.returnedBytes) / claimed
-            let seconds = reliefs.reduce(0) { $0 + $1.durationSeconds }
+            values[.returnedOverClaimed] = sum(reclaims, \.returnedBytes) / claimed
+            let seconds = reclaims.reduce(0) { $0 + $1.durationSeconds }
             if seconds > 0 { values[.evictRate] = claimed / seconds }
         }
-        if copied > 0 { values[.compressionRatio] = sum(reliefs, \.storedBytes) / copied }
+        if copied > 0 { values[.compressionRatio] = sum(reclaims, \.storedBytes) / copied }
 
-        // Only what the tool saw from outside: the reliefs that its own steps asked for.
-        let witnessed = reliefs.filter { $0.rssFallBytes != nil }
+        // Only what the tool saw from outside: the reclaims that its own steps asked for.
+        let witnessed = reclaims.filter { $0.rssFallBytes != nil }
         if !witnessed.isEmpty {
             let fall = witnessed.reduce(0.0) { $0 + Double($1.rssFallBytes ?? 0) }
             values[.rssFall] = fall
@@ -98,8 +98,8 @@ struct Figures: Sendable {
 
     private mutating func set(_ figure: Figure, _ count: Int) { values[figure] = Double(count) }
 
-    private func sum(_ reliefs: [ReliefRecord], _ key: KeyPath<ReliefRecord, Int>) -> Double {
-        reliefs.reduce(0) { $0 + Double($1[keyPath: key]) }
+    private func sum(_ reclaims: [ReclaimRecord], _ key: KeyPath<ReclaimRecord, Int>) -> Double {
+        reclaims.reduce(0) { $0 + Double($1[keyPath: key]) }
     }
 }
 

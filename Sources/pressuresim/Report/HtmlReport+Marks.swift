@@ -1,11 +1,11 @@
 import PressureKit
 import ReportPages
 
-/// What is marked on the curve of memory: levels, reliefs, and what happened at one moment.
+/// What is marked on the curve of memory: levels, reclaims, and what happened at one moment.
 extension HtmlReport {
     /// In ten pixels around their origin; they differ in shape, not in colour.
     static let glyphs: [Timeline.Mark.Kind: StaticString] = [
-        .warning: "M0 -5L5 4H-5Z", .relief: "M0 5L-5 -4H5Z", .background: "M-4 -4H4V4H-4Z",
+        .warning: "M0 -5L5 4H-5Z", .reclaim: "M0 5L-5 -4H5Z", .background: "M-4 -4H4V4H-4Z",
         .foreground: "M0 -5.5L5.5 0L0 5.5L-5.5 0Z",
         .relaunch: "M-5 -5L0 -1.5L5 -5L1.5 0L5 5L0 1.5L-5 5L-1.5 0Z",
     ]
@@ -59,28 +59,28 @@ extension HtmlReport {
     private static let wideWidth = 640.0
     private static let glyphWidth = 13.0
 
-    /// A bar above the plot for each relief, as long as it took: what fell meanwhile, fell because of it. Those that would
+    /// A bar above the plot for each reclaim, as long as it took: what fell meanwhile, fell because of it. Those that would
     /// touch are one.
-    func reliefBars(_ x: Axis) -> [Html] {
+    func reclaimBars(_ x: Axis) -> [Html] {
         var bars: [(start: Double, end: Double)] = []
-        for relief in record.reliefs.sorted(by: { $0.atSeconds < $1.atSeconds }) {
-            let start = x.position(of: relief.atSeconds)
-            let end = x.position(of: relief.atSeconds + relief.durationSeconds)
+        for reclaim in record.reclaims.sorted(by: { $0.atSeconds < $1.atSeconds }) {
+            let start = x.position(of: reclaim.atSeconds)
+            let end = x.position(of: reclaim.atSeconds + reclaim.durationSeconds)
             if let last = bars.last, start <= last.end + 0.001 {
                 bars[bars.count - 1].end = max(last.end, end)
             } else {
                 bars.append((start, end))
             }
         }
-        return bars.map { Plot.lane("relief", from: $0.start, to: $0.end, y: -5, height: 3) }
+        return bars.map { Plot.lane("reclaim", from: $0.start, to: $0.end, y: -5, height: 3) }
     }
 
-    /// Those worth showing. Reliefs have their bars, and a mark that lies on another of its kind says nothing new.
+    /// Those worth showing. Reclaims have their bars, and a mark that lies on another of its kind says nothing new.
     var shownMarks: [Timeline.Mark] {
         let end = max(record.duration.seconds, record.timeline.points.last?.at.seconds ?? 0)
         var last: [Timeline.Mark.Kind: Double] = [:]
         return record.timeline.marks.filter { mark in
-            guard mark.kind != .relief || record.reliefs.isEmpty else { return false }
+            guard mark.kind != .reclaim || record.reclaims.isEmpty else { return false }
             if let before = last[mark.kind], mark.at.seconds - before < end / 250 { return false }
             last[mark.kind] = mark.at.seconds
             return true

@@ -40,7 +40,9 @@ extension HtmlReport {
         if hasResident { entries.append(.init(tone: .ink, look: .line, text: "the process (VmRSS)")) }
         entries.append(.init(tone: .amber, text: "on disk, all copies as stored"))
         entries.append(.init(tone: .ink, look: .dashed, text: "values that are only there, in full"))
-        if !record.reliefs.isEmpty { entries.append(.init(tone: .ink, look: .bar, text: "relief, as long as it took")) }
+        if !record.reclaims.isEmpty {
+            entries.append(.init(tone: .ink, look: .bar, text: "reclaim, as long as it took"))
+        }
         for kind in Timeline.Mark.Kind.allCases where shownMarks.contains(where: { $0.kind == kind }) {
             entries.append(.init(tone: .ink, glyph: Self.glyphs[kind], text: kind.rawValue))
         }
@@ -86,7 +88,7 @@ extension HtmlReport {
         func area(_ tone: Tone, from inner: (Moment) -> Double, to outer: (Moment) -> Double) -> Html {
             Plot.path("area fill-\(tone)", .area(upper: points(outer), lower: points(inner)))
         }
-        var layers = levelBands(x) + reliefBars(x)
+        var layers = levelBands(x) + reclaimBars(x)
         layers.append(area(.blue, from: { _ in 0 }, to: \.dirty))
         layers.append(area(.sky, from: \.dirty, to: \.clean))
         if all.contains(where: { $0.compressed > $0.clean }) {
@@ -119,9 +121,9 @@ extension HtmlReport {
         let first = points.first?.resident ?? .zero
         let last = points.last?.resident ?? .zero
         let warnings = Quantities.count(record.timeline.marks.count { $0.kind == .warning }, "warning")
-        let reliefs = Quantities.count(record.reliefs.count, "relief")
+        let reclaims = Quantities.count(record.reclaims.count, "reclaim")
         return "\(first) of values in memory at the start, \(most(\.resident)) at most, \(last) at the end; "
-            + "at most \(most(\.stored)) on disk. \(warnings), \(reliefs)."
+            + "at most \(most(\.stored)) on disk. \(warnings), \(reclaims)."
     }
 
     // MARK: The same in numbers

@@ -8,7 +8,7 @@ extension HtmlReport {
 
     var failures: Page.Section {
         let losses = record.tally.losses.map { "\($0.path): \($0.reason)" }
-        let others = record.tally.complaints + record.reliefs.flatMap(\.failures) + record.restoreFailures
+        let others = record.tally.complaints + record.reclaims.flatMap(\.failures) + record.restoreFailures
         return Page.Section("failures", "What went wrong", short: "Failures") {
             if losses.isEmpty, others.isEmpty { Html("p") { "Nothing failed." } }
             if !losses.isEmpty {
@@ -63,7 +63,7 @@ extension HtmlReport {
             Html("div", .class("what")) {
                 Html("strong") { step.title }
                 if !step.outcome.isEmpty { Html("p") { step.outcome } }
-                if let relief = step.relief { Html("p") { "Why: \(relief.cause)" } }
+                if let reclaim = step.reclaim { Html("p") { "Why: \(reclaim.cause)" } }
             }
             Html("span", .class("took")) { Quantities.duration(step.duration.seconds) }
         }
@@ -73,7 +73,7 @@ extension HtmlReport {
         Page.Section("reading", "How to read this page", short: "How to read") {
             Page.facts([
                 (
-                    "Relief",
+                    "Reclaim",
                     "What the library does when memory is short: it chooses values that are not in use and takes them out "
                         + "of memory, cheap and safe ones first."
                 ),
@@ -99,7 +99,7 @@ extension HtmlReport {
                 ),
                 (
                     "Levels",
-                    "Shaded where real pressure reached them. A simulated warning asks for a relief and leaves the level."
+                    "Shaded where real pressure reached them. A simulated warning asks for a reclaim and leaves the level."
                 ),
             ])
         }

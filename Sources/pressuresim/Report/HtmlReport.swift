@@ -17,7 +17,7 @@ struct HtmlReport {
             lead: lead,
             opening: .sequence([verdict, checks, tiles]),
             sections: [
-                memory, reliefs, latencies, caches, stayed, failures, steps, reading, environment,
+                memory, reclaims, latencies, caches, stayed, failures, steps, reading, environment,
             ].compactMap(\.self),
             footer: Html("p") {
                 "Written by pressuresim, PressureKit's tool. "

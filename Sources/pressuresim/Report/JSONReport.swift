@@ -33,7 +33,7 @@ struct JSONReport: Encodable {
         var atSeconds: Double
         var durationSeconds: Double
         var outcome: String
-        var relief: ReliefRecord?
+        var reclaim: ReclaimRecord?
         var phase: String?
     }
 
@@ -85,7 +85,7 @@ struct JSONReport: Encodable {
                 atSeconds: step.start.seconds,
                 durationSeconds: step.duration.seconds,
                 outcome: step.outcome,
-                relief: step.relief,
+                reclaim: step.reclaim,
                 phase: step.phase
             )
         }

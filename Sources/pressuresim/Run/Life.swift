@@ -99,7 +99,7 @@ extension [Step] {
 }
 
 extension RunRecord {
-    /// Puts the steps, losses and failures of earlier lives before this one's. Figures of accesses and reliefs are the
+    /// Puts the steps, losses and failures of earlier lives before this one's. Figures of accesses and reclaims are the
     /// last life's alone.
     mutating func prepend(_ lives: [LifeRecord]) {
         var earlier: [StepRecord] = []
@@ -115,7 +115,7 @@ extension RunRecord {
                     start: .seconds(offset + step.startSeconds),
                     duration: .seconds(step.durationSeconds),
                     outcome: step.outcome,
-                    relief: nil,
+                    reclaim: nil,
                     phase: step.phase ?? phase
                 )
             }
@@ -132,7 +132,7 @@ extension RunRecord {
                     start: .seconds(offset),
                     duration: .zero,
                     outcome: "\(Quantities.count(life.savedCaches, "cache")) saved, process \(index + 1) killed",
-                    relief: nil,
+                    reclaim: nil,
                     phase: phase
                 )
             )

@@ -96,9 +96,9 @@ final class Player: Sendable {
         var outcome = ""
         switch step.action {
         case .warning(let spec):
-            return relieve(step, number) { await $0.simulateMemoryWarning(spec.level, freeing: spec.freeing) }
+            return reclaim(step, number) { await $0.simulateMemoryWarning(spec.level, freeing: spec.freeing) }
         case .background:
-            return relieve(step, number) { await $0.enterBackground() }
+            return reclaim(step, number) { await $0.enterBackground() }
         case .together(let steps):
             return try playTogether(steps, number: number, stream: stream)
         case .foreground: outcome = foreground()
@@ -130,7 +130,7 @@ final class Player: Sendable {
                 start: start,
                 duration: log.elapsed - start,
                 outcome: outcome,
-                relief: nil,
+                reclaim: nil,
                 phase: log.phase
             )
         )
@@ -148,9 +148,9 @@ final class Player: Sendable {
         try failures.rethrow()
     }
 
-    // MARK: Reliefs
+    // MARK: Reclaims
 
-    private func relieve(
+    private func reclaim(
         _ step: Step,
         _ number: Int,
         _ request: @escaping @Sendable (PressureManager) async -> EvictionReport

@@ -10,6 +10,6 @@ extension PressureCause {
         }
     }
 
-    /// A relief that no step asked for, in a few words.
+    /// A reclaim that no step asked for, in a few words.
     var title: String { "\(levelAfter) from \(origin.rawValue)" }
 }

@@ -60,12 +60,12 @@ final class RunLog: Sendable {
         for complaint in tally.complaints { events.note("failure", at: elapsed, ["message": complaint]) }
     }
 
-    /// Adds a relief, with the latencies of the values that it evicted.
+    /// Adds a reclaim, with the latencies of the values that it evicted.
     func add(_ report: EvictionReport, number: Int?, title: String, at start: Duration, rssFall: ByteCount?) {
-        let relief = ReliefRecord(report, at: start, rssFall: rssFall)
-        var outcome = Quantities.count(relief.values(), "value") + " out"
-        if !relief.skipped.isEmpty {
-            outcome += ", \(Quantities.count(relief.skipped.reduce(0) { $0 + $1.values })) stayed"
+        let reclaim = ReclaimRecord(report, at: start, rssFall: rssFall)
+        var outcome = Quantities.count(reclaim.values(), "value") + " out"
+        if !reclaim.skipped.isEmpty {
+            outcome += ", \(Quantities.count(reclaim.skipped.reduce(0) { $0 + $1.values })) stayed"
         }
         change { record in
             for one in report.evicted {
@@ -77,8 +77,8 @@ final class RunLog: Sendable {
                 record.evictionsBySize.record(nanoseconds: mean, byteCount: size, times: one.count)
             }
         }
-        mark(.relief, at: start, "\(outcome), \(report.claimed)")
-        events.note(relief, number: number, at: start + report.duration, took: report.duration)
+        mark(.reclaim, at: start, "\(outcome), \(report.claimed)")
+        events.note(reclaim, number: number, at: start + report.duration, took: report.duration)
         add(
             .init(
                 number: number,
@@ -86,7 +86,7 @@ final class RunLog: Sendable {
                 start: start,
                 duration: report.duration,
                 outcome: outcome,
-                relief: relief,
+                reclaim: reclaim,
                 phase: phase
             )
         )
@@ -109,42 +109,42 @@ extension EventLog {
         )
     }
 
-    /// A relief, with what went, what stayed, and what failed.
+    /// A reclaim, with what went, what stayed, and what failed.
     ///
     /// What came back to the system is not among it: that is measured, and no two runs measure the same.
-    func note(_ relief: ReliefRecord, number: Int?, at end: Duration, took duration: Duration) {
+    func note(_ reclaim: ReclaimRecord, number: Int?, at end: Duration, took duration: Duration) {
         guard isActive else { return }
         note(
-            "relief",
+            "reclaim",
             at: end,
             [
                 "step": number.map { "\(self.number($0))" },
-                "cause": relief.cause,
+                "cause": reclaim.cause,
                 "took": duration.inWords,
-                "goal": relief.goalBytes.map { "\($0)" },
-                "claimed": "\(relief.claimedBytes)",
-                "copied": "\(relief.copiedBytes)",
-                "stored": "\(relief.storedBytes)",
+                "goal": reclaim.goalBytes.map { "\($0)" },
+                "claimed": "\(reclaim.claimedBytes)",
+                "copied": "\(reclaim.copiedBytes)",
+                "stored": "\(reclaim.storedBytes)",
             ]
         )
-        for group in relief.evicted {
+        for group in reclaim.evicted {
             note(
                 "evicted",
                 at: end,
                 [
-                    "path": group.path, "way": group.disposition, "values": "\(group.values)",
+                    "path": group.path, "way": group.outcome, "values": "\(group.values)",
                     "bytes": "\(group.bytes)", "stored": "\(group.storedBytes)",
                 ]
             )
         }
-        for skip in relief.skipped {
+        for skip in reclaim.skipped {
             note(
                 "stayed",
                 at: end,
                 ["reason": skip.reason, "values": "\(skip.values)", "bytes": "\(skip.bytes)"]
             )
         }
-        for failure in relief.failures { note("failure", at: end, ["message": failure]) }
+        for failure in reclaim.failures { note("failure", at: end, ["message": failure]) }
     }
 }
 

@@ -14,7 +14,7 @@ struct RunRecord: Sendable {
         /// What it did, in a few words.
         var outcome: String
         /// What it freed, if it was about that.
-        var relief: ReliefRecord?
+        var reclaim: ReclaimRecord?
         /// The phase it belongs to; `nil` before the first.
         var phase: String?
     }
@@ -60,8 +60,8 @@ struct RunRecord: Sendable {
     /// How long it took.
     var verification = Duration.zero
 
-    /// All reliefs, in the order in which they ended.
-    var reliefs: [ReliefRecord] { steps.compactMap(\.relief) }
+    /// All reclaims, in the order in which they ended.
+    var reclaims: [ReclaimRecord] { steps.compactMap(\.reclaim) }
 
     init(scenario: Scenario, file: String) {
         self.scenario = scenario

@@ -100,7 +100,7 @@ struct Simulation: Sendable {
             throw error
         }
         monitor.cancel()
-        // Then every relief is in the record.
+        // Then every reclaim is in the record.
         await manager.shutdown()
         try await monitor.value
         log.change { $0.finish() }
@@ -158,7 +158,7 @@ struct Simulation: Sendable {
         }
     }
 
-    /// Who records what no step asked for: changes of level, and reliefs of real pressure.
+    /// Who records what no step asked for: changes of level, and reclaims of real pressure.
     private func observer(_ log: RunLog) -> ManagerObserver {
         ManagerObserver(
             decided: { decision in
@@ -171,7 +171,7 @@ struct Simulation: Sendable {
                     ["from": "\(cause.levelBefore)", "to": "\(cause.levelAfter)", "cause": "\(cause)"]
                 )
             },
-            relieved: { report in
+            reclaimed: { report in
                 guard report.cause.isReal else { return }
                 let start = max(log.elapsed - report.duration, .zero)
                 log.add(report, number: nil, title: report.cause.title, at: start, rssFall: nil)

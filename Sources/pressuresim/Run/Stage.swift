@@ -80,7 +80,7 @@ struct Stage: Sendable {
                 dues.withLock { $0 = (pace.clock.now() + next, pace.clock.now()) }
             }
             if dues.withLock({ $0.calm.map { $0 <= pace.clock.now() } ?? false }) {
-                let pause = manager.driveCalmWork()
+                let pause = manager.driveCleaning()
                 dues.withLock { $0.calm = pause.map { pace.clock.now() + $0 } }
             }
             return dues.withLock { min($0.sample, $0.calm ?? $0.sample) } - pace.clock.now()

@@ -11,7 +11,7 @@ struct Timeline: Codable, Sendable {
         var level: PressureLevel
         /// Bytes of values in memory.
         var resident: ByteCount
-        /// Of those, bytes with a valid copy, which a relief frees without writing.
+        /// Of those, bytes with a valid copy, which a reclaim frees without writing.
         var clean: ByteCount
         /// Bytes that the compressed tier takes in memory.
         var compressed: ByteCount
@@ -28,7 +28,7 @@ struct Timeline: Codable, Sendable {
 
     /// Something that happened at one moment and is marked on the curve.
     struct Mark: Codable, Sendable, Equatable {
-        enum Kind: String, Codable, Sendable, CaseIterable { case warning, background, foreground, relief, relaunch }
+        enum Kind: String, Codable, Sendable, CaseIterable { case warning, background, foreground, reclaim, relaunch }
 
         var at: Duration
         var kind: Kind

@@ -10,13 +10,13 @@ struct Replay: Encodable {
     struct Row: Hashable, Sendable, Encodable {
         /// Nanoseconds since the recording began.
         var atNanoseconds: Int64
-        /// `level`, `relief_wanted`, or `relief_ended`.
+        /// `level`, `reclaim_wanted`, or `reclaim_ended`.
         var kind: String
         /// The level from here on.
         var level: String
         /// How bad it is, 0 … 1.
         var score: Double
-        /// The cause, or what a relief did.
+        /// The cause, or what a reclaim did.
         var text: String
         /// The bytes wanted or returned, where there is a number.
         var bytes: Int?
@@ -32,8 +32,8 @@ struct Replay: Encodable {
     var nanoseconds: Int64
     /// How often the level changed.
     var levelChanges: Int
-    /// How often relief was asked for.
-    var reliefsWanted: Int
+    /// How often reclaim was asked for.
+    var reclaimsWanted: Int
     /// The level at the end.
     var level: String
     /// The worst score, 0 … 1.
@@ -46,7 +46,7 @@ struct Replay: Encodable {
         var replay = try SignalReplay(recording, thresholds: thresholds)
         self.file = file
         rows = []
-        (samples, levelChanges, reliefsWanted, worstScore) = (0, 0, 0, 0)
+        (samples, levelChanges, reclaimsWanted, worstScore) = (0, 0, 0, 0)
         level = "\(PressureLevel.normal)"
         nanoseconds = (recording.events.last?.at.nanoseconds ?? 0) - (recording.events.first?.at.nanoseconds ?? 0)
         while let step = replay.step() {
@@ -69,9 +69,9 @@ struct Replay: Encodable {
             )
         }
         switch step.event {
-        case .relief(let level, let duration, let returned, _):
-            let text = "relief for \(level) ended: \(returned) returned in \(Quantities.duration(duration.seconds))"
-            rows.append(row("relief_ended", text, returned.bytes))
+        case .reclaim(let level, let duration, let returned, _):
+            let text = "reclaim for \(level) ended: \(returned) returned in \(Quantities.duration(duration.seconds))"
+            rows.append(row("reclaim_ended", text, returned.bytes))
         case .freed, .sample: break
         }
         guard let decision = step.decision else { return }
@@ -79,11 +79,11 @@ struct Replay: Encodable {
             levelChanges += 1
             rows.append(row("level", "\(decision.cause)", nil))
         }
-        if let relief = decision.relief {
-            reliefsWanted += 1
-            let amount = relief.bytes.map { "\($0)" } ?? "as much as the policy says"
+        if let reclaim = decision.reclaim {
+            reclaimsWanted += 1
+            let amount = reclaim.bytes.map { "\($0)" } ?? "as much as the policy says"
             let why = decision.levelChanged ? "" : "; \(decision.cause)"
-            rows.append(row("relief_wanted", "relief wanted: \(amount)\(why)", relief.bytes?.bytes))
+            rows.append(row("reclaim_wanted", "reclaim wanted: \(amount)\(why)", reclaim.bytes?.bytes))
         }
     }
 }
@@ -106,9 +106,9 @@ extension Replay {
     private var summary: String {
         let samples = Quantities.count(samples, "sample")
         let changes = Quantities.count(levelChanges, "level change")
-        let reliefs = Quantities.count(reliefsWanted, "relief")
+        let reclaims = Quantities.count(reclaimsWanted, "reclaim")
         return """
-            \(samples) in \(Self.time(nanoseconds)): \(changes), \(reliefs) wanted, worst score \
+            \(samples) in \(Self.time(nanoseconds)): \(changes), \(reclaims) wanted, worst score \
             \(Quantities.fixed(worstScore, 2)), ends at \(level)
             """
     }

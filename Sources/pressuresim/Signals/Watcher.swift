@@ -20,7 +20,7 @@ final class Watcher: Sendable {
         self.clock = clock
         monitor = try PressureMonitor(sources: sources, clock: clock) { decision in
             history.add(
-                WatchFrame.Entry(at: clock.now() - start, cause: decision.cause, wanted: decision.relief?.bytes)
+                WatchFrame.Entry(at: clock.now() - start, cause: decision.cause, wanted: decision.reclaim?.bytes)
             )
         }
     }

@@ -64,7 +64,7 @@ struct SoakReport {
         let counts = [
             (news.tally.reads, "read"), (news.tally.changes, "change"), (news.scenes, "stay"),
             (news.saves, "saved state"),
-            (news.library?.reliefs ?? 0, "relief"), (news.library?.evictions ?? 0, "eviction"),
+            (news.library?.reclaims ?? 0, "reclaim"), (news.library?.evictions ?? 0, "eviction"),
             (news.library?.restores ?? 0, "restore"),
         ]
         return Verdict(
@@ -114,7 +114,7 @@ struct SoakReport {
         }
         if let peak = outcome.peak { lines.append("  the cgroup used \(peak) at most") }
         if let part = outcome.news?.library {
-            lines.append("  the longest relief took \(Quantities.duration(part.longestReliefSeconds))")
+            lines.append("  the longest reclaim took \(Quantities.duration(part.longestReclaimSeconds))")
             lines += part.failures.map { "  \($0)" }
         }
         return lines.joined(separator: "\n")

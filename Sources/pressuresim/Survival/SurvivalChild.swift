@@ -16,14 +16,14 @@ struct SurvivalNews: Hashable, Sendable, Codable {
 
 /// What the library did in a run.
 struct SurvivalLibraryPart: Hashable, Sendable, Codable {
-    var reliefs = 0
-    var longestReliefSeconds = 0.0
+    var reclaims = 0
+    var longestReclaimSeconds = 0.0
     var evictions = 0
     var restores = 0
     var loads = 0
     /// Bytes of its copies in the spill file, at the end.
     var storedBytes = 0
-    /// The cause of the first relief.
+    /// The cause of the first reclaim.
     var firstCause: String?
     /// How many failures to spill it reported.
     var spillFailures = 0
@@ -103,7 +103,7 @@ struct SurvivalChild: Sendable {
             switch event {
             case .levelChanged(let cause): "\(cause)"
             case .memoryWarning(let warning): "\(warning.level), \(warning.bytesWanted.map { "\($0)" } ?? "all") wanted"
-            case .reliefFinished(let report): "\(report); \(report.phases)"
+            case .reclaimFinished(let report): "\(report); \(report.phases)"
             case .restoreFinished: "restored"
             case .failure(let error): "\(error)"
             }
@@ -125,9 +125,9 @@ struct SurvivalChild: Sendable {
 extension SurvivalLibraryPart {
     mutating func note(_ event: PressureEvent) {
         switch event {
-        case .reliefFinished(let report):
-            reliefs += 1
-            longestReliefSeconds = max(longestReliefSeconds, report.duration.seconds)
+        case .reclaimFinished(let report):
+            reclaims += 1
+            longestReclaimSeconds = max(longestReclaimSeconds, report.duration.seconds)
             firstCause = firstCause ?? "\(report.cause)"
             for failure in report.failures { note(failure) }
         case .failure(let error): note(error)

@@ -73,8 +73,8 @@ struct SurvivalReport {
         guard let part = outcome.news?.library else { return lines }
         lines.append(
             """
-            \(Quantities.count(part.reliefs, "relief")), the longest took \
-            \(Quantities.duration(part.longestReliefSeconds)); \(Quantities.count(part.evictions, "eviction")), \
+            \(Quantities.count(part.reclaims, "reclaim")), the longest took \
+            \(Quantities.duration(part.longestReclaimSeconds)); \(Quantities.count(part.evictions, "eviction")), \
             \(Quantities.count(part.restores, "restore")), \(Quantities.count(part.loads, "load"))
             """
         )

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aReliefReportsItOnceAndSuspendsWriting() async throws {
+    @Test func aReclaimReportsItOnceAndSuspendsWriting() async throws {
         let (bench, log) = try bench()
         try fill(bench)
         bench.disk.set(.init(.lateError(EIO), on: .write))

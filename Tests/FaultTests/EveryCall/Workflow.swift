@@ -143,7 +143,7 @@ struct Workflow: Sendable, CustomTestStringConvertible {
             }
         ),
         Workflow(
-            name: "restored while a relief runs",
+            name: "restored while a reclaim runs",
             prepare: { bench in
                 try fill(bench)
                 try fillSmall(bench)
@@ -151,9 +151,9 @@ struct Workflow: Sendable, CustomTestStringConvertible {
             },
             act: { bench, context in
                 let manager = bench.manager
-                let relief = Task { for _ in 0..<3 { _ = await manager.simulateMemoryWarning(.critical) } }
+                let reclaim = Task { for _ in 0..<3 { _ = await manager.simulateMemoryWarning(.critical) } }
                 for _ in 0..<3 { bench.readAll(context) }
-                await relief.value
+                await reclaim.value
             }
         ),
     ]

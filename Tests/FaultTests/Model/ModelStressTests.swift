@@ -37,7 +37,7 @@ import Testing
                     }
                 }
             }
-            meanwhile(1) { await world.relieve(&$0) }
+            meanwhile(1) { await world.reclaim(&$0) }
             meanwhile(2) { await world.changeScene(&$0) }
             meanwhile(3) { random in
                 let seed = random.next()

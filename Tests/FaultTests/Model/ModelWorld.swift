@@ -14,7 +14,7 @@ final class ModelWorld: Sendable {
     let clock = ManualClock()
     let manager: PressureManager
     let controllers: [PressureController]
-    let worker: CalmWorker
+    let worker: CleaningWorker
     let tracks: [Track]
 
     /// - Parameter variant: which compressed tier, codec and order of eviction.
@@ -32,11 +32,11 @@ final class ModelWorld: Sendable {
         }
         let manager = manager
         controllers = try ["left", "right"].map { try addController($0, to: manager.root) }
-        worker = CalmWorker(
+        worker = CleaningWorker(
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
-            isCalm: { !manager.isRelieving },
+            isCalm: { !manager.isReclaiming },
             read: { BusyReading(time: $0) }
         )
         tracks = try Self.makeTracks(in: controllers)
@@ -122,8 +122,8 @@ final class ModelWorld: Sendable {
         }
     }
 
-    /// A relief of some kind.
-    func relieve(_ random: inout SeededGenerator) async {
+    /// A reclaim of some kind.
+    func reclaim(_ random: inout SeededGenerator) async {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: _ = await manager.simulateMemoryWarning(.critical)
         case 1: _ = await manager.simulateMemoryWarning(.warning)
@@ -131,7 +131,7 @@ final class ModelWorld: Sendable {
         case 3:
             clock.advance(by: .seconds(61))
             _ = await manager.simulateMemoryWarning(.critical)
-        default: _ = await manager.relieve(.bytes(Int.random(in: 0..<400_000, using: &random)))
+        default: _ = await manager.reclaim(.bytes(Int.random(in: 0..<400_000, using: &random)))
         }
     }
 

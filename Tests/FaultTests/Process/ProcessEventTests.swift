@@ -94,7 +94,7 @@ import Testing
         return age
     }
 
-    /// Stopped and continued again and again, in the middle of reliefs, restores and saves.
+    /// Stopped and continued again and again, in the middle of reclaims, restores and saves.
     @Test func aProcessThatIsStoppedGoesOnWhereItWas() async throws {
         let directory = try RealDirectory()
         defer { directory.remove() }

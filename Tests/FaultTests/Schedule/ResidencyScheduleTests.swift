@@ -4,14 +4,14 @@ import Testing
 /// All interleavings of several actors over one slot, a step of the word at a time, with what each does to the value
 /// and to its copy modelled beside it.
 ///
-/// The model is what `LazyEntry`, `CacheEntry` and `ReliefEngine` do between two steps. Every reachable state is
+/// The model is what `LazyEntry`, `CacheEntry` and `ReclaimEngine` do between two steps. Every reachable state is
 /// visited once, so a run is exhaustive: what is asserted here holds for these actors in every schedule.
 @Suite struct ResidencyScheduleTests {
     /// Who works on the slot. Each loops through its program twice.
     enum Actor: Hashable, CaseIterable, Sendable {
         /// Two that read.
         case reader, secondReader
-        /// A relief that spills, drops, or compresses in memory.
+        /// A reclaim that spills, drops, or compresses in memory.
         case evictor, dropper, compressor
         /// The calm worker, which copies ahead, or moves a copy.
         case copier, mover
@@ -39,7 +39,7 @@ import Testing
                 for third in all.indices where third > second { sets.append([all[first], all[second], all[third]]) }
             }
         }
-        // One relief, one writer and one calm worker at a time: their threads and the writer's lock see to that.
+        // One reclaim, one writer and one calm worker at a time: their threads and the writer's lock see to that.
         let kinds: [Set<Actor>] = [
             [.evictor, .dropper, .compressor], [.setter, .invalidator, .updater], [.copier, .mover],
         ]

@@ -1,8 +1,8 @@
 import PressureKit
 
-/// Reliefs, the calm worker, and who saves the state.
+/// Reclaims, the calm worker, and who saves the state.
 extension ScheduleWorld {
-    /// A relief: lists the slot, copies, releases; or drops.
+    /// A reclaim: lists the slot, copies, releases; or drops.
     func evicting(_ index: Int) -> [ScheduleWorld] {
         let slot = actors[index].slot
         switch actors[index].place {

@@ -16,7 +16,7 @@ final class FaultBench {
     let manager: PressureManager
     let controller: PressureController
     /// Works ahead when it is driven by hand.
-    let worker: CalmWorker
+    let worker: CleaningWorker
     private(set) var values: [TrackedValue] = []
     /// Whether what happens to the disk is the system's right, and no reason for anything to fail.
     var isHarmless = false
@@ -36,7 +36,7 @@ final class FaultBench {
         }
         (self.base, self.disk) = (base, disk)
         controller = try addController("app", to: manager.root)
-        worker = CalmWorker(
+        worker = CleaningWorker(
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
@@ -45,7 +45,7 @@ final class FaultBench {
         )
     }
 
-    var engine: ReliefEngine { manager.context.engine }
+    var engine: ReclaimEngine { manager.context.engine }
 
     // MARK: Values
 
@@ -122,7 +122,7 @@ final class FaultBench {
         let slot = unsafe cache.entry.slot.base
         try #require(unsafe cache.entry.beginCopy(slot, in: engine.file))
         let chunks = unsafe SegmentFile.chunkCount(forByteCount: cache.entry.plainByteCount(slot))
-        let result = unsafe hasty.copy(0..<chunks, of: cache.entry, slot, with: encoder, for: .relief)
+        let result = unsafe hasty.copy(0..<chunks, of: cache.entry, slot, with: encoder, for: .reclaim)
         unsafe cache.entry.finishCopy(slot, succeeded: result.failure == nil, isProvisional: true)
     }
 

@@ -43,7 +43,7 @@ extension FuzzTarget {
                     guard let headroom = one.reading.headroom else { continue }
                     try hold(headroom.available >= .zero && headroom.available <= headroom.limit, "\(event)")
                 }
-            case .relief(_, let duration, let returned, _):
+            case .reclaim(_, let duration, let returned, _):
                 try hold(duration >= .zero && returned >= .zero, "\(event)")
             case .freed(let bytes, _): try hold(bytes >= .zero, "\(event)")
             }
@@ -60,8 +60,8 @@ extension FuzzTarget {
                 for one in placed { readings[one.place] = one.reading }
                 let sample = PressureMonitor.Sample(at: at, readings: readings, decision: nil, nextPoll: .zero)
                 lines += writer.lines(for: .sample(sample))
-            case .relief(let level, let duration, let returned, let at):
-                lines += writer.lines(for: .relief(level, duration: duration, returned: returned, at: at))
+            case .reclaim(let level, let duration, let returned, let at):
+                lines += writer.lines(for: .reclaim(level, duration: duration, returned: returned, at: at))
             case .freed(let bytes, let at): lines += writer.lines(for: .freed(bytes, at: at))
             }
         }
@@ -76,7 +76,7 @@ extension FuzzTarget {
                 try hold(0...1 ~= step.score, "a score of \(step.score)")
                 guard let decision = step.decision else { continue }
                 try hold(0...1 ~= decision.score, "a score of \(decision.score)")
-                try hold((decision.relief?.bytes ?? .zero) >= .zero, "\(decision)")
+                try hold((decision.reclaim?.bytes ?? .zero) >= .zero, "\(decision)")
                 decisions.append(decision)
             }
         } catch {

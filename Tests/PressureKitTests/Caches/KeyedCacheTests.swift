@@ -259,7 +259,7 @@ import Testing
     @Test func theReturnOfADroppedKeyIsARefault() async throws {
         let manager = try makeManager()
         let controller = try addController("app", to: manager.root)
-        // Sooner made than read back, so a relief drops it.
+        // Sooner made than read back, so a reclaim drops it.
         let cache = try controller.keyedCache("values") { (key: Int) in [UInt8(truncatingIfNeeded: key)] }
         try cache.loadIfNeeded(for: 1)
         _ = await manager.simulateMemoryWarning(.critical)

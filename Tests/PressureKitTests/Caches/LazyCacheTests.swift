@@ -61,8 +61,8 @@ import Testing
 
     /// A waiter that falls asleep too late to be told of the failure loads anew: tried until one was in time.
     @Test func aThrowingLoaderPassesItsErrorToEveryWaiterAndIsTriedAgain() async throws {
-        var isTold = false
-        for round in 0..<1_000 where !isTold {
+        var isMeasured = false
+        for round in 0..<1_000 where !isMeasured {
             let attempts = Shared(0)
             let gate = ConditionLock(false)
             let cache = try controller.cache("value \(round)") { () throws -> [UInt8] in
@@ -88,11 +88,11 @@ import Testing
             case .failure(let error):
                 #expect(error as? LoaderError == LoaderError(number: 1))
                 #expect(cache.residency == .unloaded)
-                isTold = true
+                isMeasured = true
             }
             #expect(try await cache.value() == [9])
         }
-        #expect(isTold)
+        #expect(isMeasured)
     }
 
     @Test func aCacheWithoutLoaderOrValueSaysSo() throws {
@@ -146,7 +146,7 @@ import Testing
         _ = await manager.simulateMemoryWarning(.critical)
         try cache.update { $0[0] = 9 }
         let report = await manager.simulateMemoryWarning(.critical)
-        #expect(report.evicted.map(\.disposition) == [.spilled])
+        #expect(report.evicted.map(\.outcome) == [.spilled])
         #expect(try await cache.value().first == 9)
     }
 

@@ -4,7 +4,7 @@ import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 
-/// Every conformance, through a real relief and back.
+/// Every conformance, through a real reclaim and back.
 @Suite(.timeLimit(.minutes(15))) struct SpillableTests {
     struct Point: SpillableElement, Equatable {
         var x: Double

@@ -38,7 +38,7 @@ import Testing
         #expect(!take(Self.size, from: pages))
     }
 
-    @Test func keepsNoMoreThanItMayAndNothingDuringARelief() throws {
+    @Test func keepsNoMoreThanItMayAndNothingDuringAReclaim() throws {
         let pages = WarmPages()
         var kept = 0
         for _ in 0..<100 where try offer(to: pages, isTrading: true) { kept += 1 }

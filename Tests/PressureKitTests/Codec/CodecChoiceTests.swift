@@ -171,7 +171,7 @@ import Testing
         var stored = [0, 0]
         for chunk in 0..<2000 {
             let file = chunk < 1000 ? 0.3 : 30
-            let choice = CodecChoice.next(&memory, &rates, for: .relief)
+            let choice = CodecChoice.next(&memory, &rates, for: .reclaim)
             if choice.isProvisional { stored[chunk / 1000] += 1 }
             let isCompressed = choice.request != .stored
             CodecChoice.note(Self.cost(codec: 13, file: file, isCompressed: isCompressed), &memory, &rates)
@@ -184,7 +184,7 @@ import Testing
         var memory = CodecMemory()
         var rates = CodecRates()
         rates.note(Self.cost(codec: 13, file: 0.3))
-        let underPressure = CodecChoice.next(&memory, &rates, for: .relief)
+        let underPressure = CodecChoice.next(&memory, &rates, for: .reclaim)
         let inCalm = CodecChoice.next(&memory, &rates, for: .calm)
         #expect(underPressure == CodecChoice(request: .stored, isProvisional: true))
         #expect(inCalm == CodecChoice(request: .adaptive))

@@ -54,7 +54,7 @@ import Testing
                         }
                         // Past any pause that a failure has caused.
                         clock.advance(by: .seconds(61))
-                        _ = await manager.relieve(.bytes(Int.random(in: 0..<400_000, using: &generator)))
+                        _ = await manager.reclaim(.bytes(Int.random(in: 0..<400_000, using: &generator)))
                     }
                 }
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PressureKit
 
-/// Reads, writes, reliefs, a limit, both tiers and the work of calm times at once, under every order of eviction.
+/// Reads, writes, reclaims, a limit, both tiers and the work of calm times at once, under every order of eviction.
 @Suite(.timeLimit(.minutes(15))) struct PolicyStressTests {
     private static let keys = 64
 
@@ -44,11 +44,11 @@ import Testing
         let begun = (0..<Self.keys).map { _ in Shared(0) }
         let published = (0..<Self.keys).map { _ in Shared(0) }
         let engine = manager.context.engine
-        let calm = CalmWorker(
+        let calm = CleaningWorker(
             engine: engine,
             root: manager.root,
             rate: .gibibytes(1),
-            isCalm: { !manager.isRelieving },
+            isCalm: { !manager.isReclaiming },
             read: { BusyReading(time: $0) }
         )
 
@@ -95,7 +95,7 @@ import Testing
             group.addTask {
                 var generator = SeededGenerator(seed: 3)
                 for _ in 0..<60 {
-                    _ = await manager.relieve(.bytes(Int.random(in: 0..<2_000_000, using: &generator)))
+                    _ = await manager.reclaim(.bytes(Int.random(in: 0..<2_000_000, using: &generator)))
                     clock.advance(by: .seconds(5))
                 }
             }

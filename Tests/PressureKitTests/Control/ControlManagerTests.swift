@@ -119,7 +119,7 @@ import Testing
         try await app.end()
     }
 
-    /// A relief that does not end does not keep anybody from asking how things stand.
+    /// A reclaim that does not end does not keep anybody from asking how things stand.
     @Test func aLongCommandHoldsNobodyUp() async throws {
         let app = try App()
         let (patient, curious) = (try await app.caller(), try await app.caller())
@@ -194,7 +194,7 @@ import Testing
     }
 }
 
-/// A delegate that holds a relief up until it is told to go on.
+/// A delegate that holds a reclaim up until it is told to go on.
 private final class Blocker: PressureManagerDelegate {
     private let gate: DispatchSemaphore
     private let calls = AsyncStream<Void>.makeStream()

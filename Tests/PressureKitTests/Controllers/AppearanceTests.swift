@@ -253,7 +253,7 @@ import Testing
         _ = try b.cache("covered", initialValue: makeBytes(1000, seed: 1))
         _ = try sheet.cache("seen", initialValue: makeBytes(1000, seed: 2))
         lines.clear()
-        let report = await manager.relieve(.bytes(1000))
+        let report = await manager.reclaim(.bytes(1000))
         #expect(report.evicted.map(\.path) == ["a/b/covered"])
         let snapshot = manager.snapshot().controllers
         #expect(snapshot.first { $0.path == "a" }?.isVisible == false)

@@ -34,9 +34,9 @@ import Testing
         )
     }
 
-    @Test func aReliefWithoutAWarningWarnsNobody() async throws {
+    @Test func aReclaimWithoutAWarningWarnsNobody() async throws {
         _ = try c.cache("x", initialValue: makeBytes(1000, seed: 1))
-        _ = await manager.relieve(.bytes(1))
+        _ = await manager.reclaim(.bytes(1))
         #expect(lines.all == ["c.willEvict x", "c.didEvict x"])
     }
 
@@ -47,7 +47,7 @@ import Testing
         _ = try c.cache("stays", initialValue: Coded(Double.nan, footprint: .bytes(10)))
         _ = try c.cache("goes", initialValue: makeBytes(1000, seed: 3))
         let lease = try await pinned.lease()
-        for _ in 0..<2 { _ = await manager.relieve(.mebibytes(1)) }
+        for _ in 0..<2 { _ = await manager.reclaim(.mebibytes(1)) }
         #expect(lines.all == ["c.willEvict goes", "c.didEvict goes"])
         withExtendedLifetime(lease) {}
     }
@@ -57,7 +57,7 @@ import Testing
         let mine = try b.cache("mine", initialValue: makeBytes(1000, seed: 2))
         for _ in 0..<2 { _ = (try await loaded.value(), try await mine.value()) }
         #expect(lines.all == ["a.didLoad loaded"])
-        _ = await manager.relieve(.bytes(2000))
+        _ = await manager.reclaim(.bytes(2000))
         lines.clear()
         for _ in 0..<2 { _ = try await mine.value() }
         #expect(lines.all == ["b.didRestore mine"])
@@ -72,7 +72,7 @@ import Testing
         left.appear()
         // The hidden one was used last.
         _ = try await hidden.value()
-        #expect(await manager.relieve(.bytes(1000)).evicted.map(\.path) == ["right/hidden"])
+        #expect(await manager.reclaim(.bytes(1000)).evicted.map(\.path) == ["right/hidden"])
         #expect(visible.isLoaded)
         _ = try await hidden.value()
         // Make both dirty, so that they are of one class but for being visible.

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct NegotiationTests {
     let manager: PressureManager
     let app: PressureController
-    let delegate = Voter()
+    let delegate = LevelEvaluator()
 
     init() throws {
         manager = try makeManager(fileSystem: InMemoryFileSystem())
@@ -17,8 +17,8 @@ import Testing
         app.delegate = delegate
     }
 
-    /// A delegate that vetoes and prefers by name, and writes down the frame of each relief.
-    final class Voter: PressureControllerDelegate {
+    /// A delegate that vetoes and prefers by name, and writes down the frame of each reclaim.
+    final class LevelEvaluator: PressureControllerDelegate {
         let vetoes = Lock<Set<String>>([])
         let preferences = Lock<[String: Disposition]>([:])
         let lines = HookLog.Lines()
@@ -71,7 +71,7 @@ import Testing
         #expect(await manager.root.attemptEviction().evicted.map(\.path) == ["app/held"])
         #expect(free.isLoaded && held.residency == .spilled)
         #expect(try await held.value() == makeBytes(1000, seed: 1))
-        #expect(await app.attemptEviction().evicted.isEmpty, "no relief has asked for it since")
+        #expect(await app.attemptEviction().evicted.isEmpty, "no reclaim has asked for it since")
     }
 
     @Test func onlyWhatMayBeKeptCanBeVetoed() async throws {
@@ -87,19 +87,19 @@ import Testing
 
     // MARK: Sets
 
-    static let ways: [(Disposition, EvictionReport.Disposition)] = [
+    static let ways: [(Disposition, EvictionReport.Outcome)] = [
         (.all, .dropped), (.spill, .spilled), (.drop, .dropped), ([.keep, .spill], .spilled),
         ([.keep, .drop], .dropped),
     ]
 
     @Test(arguments: ways)
-    func aValueLeavesAsItsSetAllows(_ set: Disposition, _ way: EvictionReport.Disposition) async throws {
+    func aValueLeavesAsItsSetAllows(_ set: Disposition, _ way: EvictionReport.Outcome) async throws {
         // Cheap to load again, so that it would be dropped if that is open.
         let cache = try app.cache("x", options: .init(supportedDispositions: set)) { makeBytes(100_000, seed: 1) }
         try cache.loadIfNeeded()
         cache.entry.statistics.noteLoad(.zero)
         for _ in 0..<20 { cache.entry.statistics.noteLoad(.zero) }
-        #expect(await manager.simulateMemoryWarning(.critical).evicted.map(\.disposition) == [way])
+        #expect(await manager.simulateMemoryWarning(.critical).evicted.map(\.outcome) == [way])
         #expect(try await cache.value() == makeBytes(100_000, seed: 1))
     }
 
@@ -111,7 +111,7 @@ import Testing
         try a.loadIfNeeded()
         try b.loadIfNeeded()
         let report = await manager.simulateMemoryWarning(.critical)
-        let ways = Dictionary(uniqueKeysWithValues: report.evicted.map { ($0.path, $0.disposition) })
+        let ways = Dictionary(uniqueKeysWithValues: report.evicted.map { ($0.path, $0.outcome) })
         #expect(
             ways == ["app/a": .spilled, "app/b": .dropped, "app/c": .spilled],
             "without a loader nothing is dropped"
@@ -202,8 +202,8 @@ import Testing
         func managerDidReceiveMemoryWarning(_ warning: MemoryWarning) { called("managerDidReceiveMemoryWarning") }
     }
 
-    /// A hook that hangs does not hold up a relief: the report names it, the value goes, everybody else is told, and the
-    /// next relief does not ask it again before it has returned.
+    /// A hook that hangs does not hold up a reclaim: the report names it, the value goes, everybody else is told, and the
+    /// next reclaim does not ask it again before it has returned.
     @Test(arguments: [
         "didReceiveMemoryWarning", "shouldEvict", "evictionWillBegin", "evictionIsUnderWay", "evictionDidEnd",
         "resourceWillEvict", "resourceDidEvict", "managerDidReceiveMemoryWarning",
@@ -214,9 +214,9 @@ import Testing
         let slow = try addController("slow", to: manager.root)
         let quick = try addController("quick", to: manager.root)
         let sleeper = Sleeper(hook, clock)
-        let voter = Voter()
+        let evaluator = LevelEvaluator()
         slow.delegate = sleeper
-        quick.delegate = voter
+        quick.delegate = evaluator
         if hook.hasPrefix("manager") { manager.delegate = sleeper }
         // Whatever it answers, so that it has something to be told of.
         let mine = try slow.cache(
@@ -231,8 +231,8 @@ import Testing
         for one in report.unheard { #expect(one.duration >= .milliseconds(500)) }
         #expect(report.evicted.contains { $0.path == "quick/other" })
         // The others hear of it, if not at once.
-        while !voter.lines.all.contains("warning") { await Task.yield() }
-        #expect(voter.lines.all.filter { $0 == "warning" }.count == 1)
+        while !evaluator.lines.all.contains("warning") { await Task.yield() }
+        #expect(evaluator.lines.all.filter { $0 == "warning" }.count == 1)
         #expect(sleeper.calls == 1)
         _ = try quick.cache("third", initialValue: makeBytes(1000, seed: 3))
         let second = await manager.simulateMemoryWarning(.critical)

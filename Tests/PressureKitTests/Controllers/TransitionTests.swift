@@ -28,7 +28,7 @@ import Testing
 
     @Test func theIncomingIsRestoredBeforeTheOutgoingIsHidden() async throws {
         let tiles = try list.cache("tiles", initialValue: makeBytes(1000, seed: 1))
-        _ = await manager.relieve(.bytes(1000))
+        _ = await manager.reclaim(.bytes(1000))
         map.appear()
         lines.clear()
         lines.on("list.didRestore tiles") { [map] in
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: Budgets
 
-    @Test func aBudgetRelievesWithinItsSubtreeOnly() async throws {
+    @Test func aBudgetReclaimsWithinItsSubtreeOnly() async throws {
         let outside = try list.cache("outside", initialValue: makeBytes(5000, seed: 1))
         map.budget = .bytes(5000)
         let caches = try (0..<10).map { try map.cache("\($0)", initialValue: makeBytes(1000, seed: UInt64($0))) }
@@ -190,7 +190,7 @@ import Testing
 
     @Test func aRestoreThatFailsClimbsToo() async throws {
         let mine = try map.cache("mine", initialValue: makeBytes(1000, seed: 1))
-        _ = await manager.relieve(.bytes(1000))
+        _ = await manager.reclaim(.bytes(1000))
         let seen = Lock<[String]>([])
         mine.onFailure { failure in
             seen.withLock { $0.append("\(failure.kind) \(failure.resource.path)") }

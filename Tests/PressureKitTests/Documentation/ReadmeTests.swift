@@ -201,7 +201,7 @@ import Testing
         ]
         for statement in statements { #expect(text.contains(statement), "no \"\(statement)\"") }
         let inWords: [(isSo: Bool, words: String)] = [
-            (times.pausePerRelief == 20, "never takes more than a twentieth of the time"),
+            (times.pausePerReclaim == 20, "never takes more than a twentieth of the time"),
             (configuration.warningShare == 0.25, "A warning frees at most a quarter of what could be evicted"),
             (configuration.warningShare == 0.25, "names no number frees a quarter of what could be evicted"),
             (ColdLine.interval == .seconds(10), "values that have not been used for ten seconds"),

@@ -19,7 +19,7 @@ import Testing
         var history = PlanHistory(start: .max - 10)
         #expect(history.begin(at: 9, count: 10).horizon == 20)
         #expect(history.begin(at: 29, count: 10).horizon == 20)
-        #expect(Candidate(footprint: 1, stamp: .max, way: .drop, isVisible: false, depth: 0).age(at: 1) == 2)
+        #expect(Candidate(footprint: 1, stamp: .max, method: .drop, isVisible: false, depth: 0).age(at: 1) == 2)
     }
 
     @Test func hitsFadeOnceForEachTurnover() {
@@ -39,7 +39,7 @@ import Testing
 
     @Test func theLaterDeadlineHolds() {
         let (early, late) = (MonotonicInstant(nanoseconds: 1), MonotonicInstant(nanoseconds: 2))
-        let everything = ReliefAmount.everything
+        let everything = ReclaimAmount.everything
         #expect(everything.by(early).merged(with: everything.by(late)).deadline == late)
         #expect(everything.by(late).merged(with: .bytes(5).by(early)).deadline == late)
         // Without one, a wish is not cut short.
@@ -47,7 +47,7 @@ import Testing
         #expect(everything.by(early).merged(with: everything).deadline == nil)
         // Who wants nothing has no say.
         #expect(everything.by(early).merged(with: .bytes(0)).deadline == early)
-        #expect(ReliefAmount.bytes(0).merged(with: everything.by(early)).deadline == early)
+        #expect(ReclaimAmount.bytes(0).merged(with: everything.by(early)).deadline == early)
     }
 
     @Test func costsGrowWithBytesButForTheLatency() {

@@ -10,7 +10,7 @@ import Testing
     }
 
     private func candidate(footprint: Int = 1, stamp: UInt32 = 0) -> Candidate {
-        Candidate(footprint: footprint, stamp: stamp, way: .spill, isVisible: false, depth: 0)
+        Candidate(footprint: footprint, stamp: stamp, method: .spill, isVisible: false, depth: 0)
     }
 
     @Test func growsSeldomAndNeverPastItsLimit() {
@@ -45,7 +45,7 @@ import Testing
         #expect(storage.tally.rowCount == 0)
     }
 
-    /// Never grows while memory is short: a cache registered during the relief waits for the next one.
+    /// Never grows while memory is short: a cache registered during the reclaim waits for the next one.
     @Test func aCacheThatThereIsNoRoomForIsLeftOut() {
         let storage = PlanStorage()
         storage.reserve(values: 1, caches: 1)
@@ -97,12 +97,12 @@ import Testing
         #expect(cache.residentByteCount == .zero)
         for key in [0, 1234, 2999] { #expect(try await cache.value(for: key) == [UInt8(truncatingIfNeeded: key)]) }
         // A part, of more values than fit.
-        let part = await manager.relieve(.bytes(2))
+        let part = await manager.reclaim(.bytes(2))
         #expect(part.evictedCount == 2)
     }
 
     @Test func theTallyHasARowForEachCacheAndOutcome() throws {
-        let tally = ReliefTally()
+        let tally = ReclaimTally()
         tally.reserve(caches: 3)
         let entries = (0..<3).map { entry("\($0)") }
         for round in 0..<5 {

@@ -53,7 +53,7 @@ import Testing
                 footprint: isUniform ? 100 : Int.random(in: 1...1000, using: &generator),
                 // Few stamps, so that many ranks are equal.
                 stamp: isUniform ? 5 : UInt32.random(in: 980...1000, using: &generator),
-                way: [.release, .drop, .spill].randomElement(using: &generator)!,
+                method: [.release, .drop, .spill].randomElement(using: &generator)!,
                 isVisible: Bool.random(using: &generator),
                 depth: UInt16.random(in: 0...3, using: &generator)
             )
@@ -87,8 +87,8 @@ import Testing
         for (first, second) in zip(victims, victims.dropFirst()) {
             let (a, b) = (candidates[first], candidates[second])
             let isInOrder: Bool
-            if (a.way == .spill) != (b.way == .spill) {
-                isInOrder = b.way == .spill
+            if (a.method == .spill) != (b.method == .spill) {
+                isInOrder = b.method == .spill
             } else if a.depth != b.depth {
                 isInOrder = a.depth > b.depth
             } else {
@@ -111,11 +111,11 @@ import Testing
     private func candidate(
         _ footprint: Int,
         stamp: UInt32 = 1,
-        _ way: Candidate.Way = .spill,
+        _ method: Candidate.Method = .spill,
         isVisible: Bool = false,
         depth: UInt16 = 0
     ) -> Candidate {
-        Candidate(footprint: footprint, stamp: stamp, way: way, isVisible: isVisible, depth: depth)
+        Candidate(footprint: footprint, stamp: stamp, method: method, isVisible: isVisible, depth: depth)
     }
 
     @Test(arguments: [
@@ -161,33 +161,33 @@ import Testing
         var restore: Duration? = .milliseconds(10)
         var bytes = 1000
         var canSpill = true
-        var way: Candidate.Way
+        var method: Candidate.Method
     }
 
     @Test(arguments: [
         // No loader makes it: written, whatever it costs, and whether or not the disk takes it now.
-        Row(isReloadable: false, way: .spill), Row(isReloadable: false, canSpill: false, way: .spill),
-        Row(isReloadable: false, load: .zero, way: .spill),
+        Row(isReloadable: false, method: .spill), Row(isReloadable: false, canSpill: false, method: .spill),
+        Row(isReloadable: false, load: .zero, method: .spill),
         // The disk takes nothing: dropped.
-        Row(load: .seconds(60), canSpill: false, way: .drop), Row(load: nil, canSpill: false, way: .drop),
+        Row(load: .seconds(60), canSpill: false, method: .drop), Row(load: nil, canSpill: false, method: .drop),
         // The cheaper of the two; loading if they are equal, since it needs no write.
-        Row(way: .drop), Row(load: .milliseconds(10), way: .drop), Row(load: .milliseconds(11), way: .spill),
+        Row(method: .drop), Row(load: .milliseconds(10), method: .drop), Row(load: .milliseconds(11), method: .spill),
         // Never timed: written.
-        Row(load: nil, way: .spill),
+        Row(load: nil, method: .spill),
         // Restoring was never timed: 300 MB a second and 20 µs are assumed.
-        Row(load: .milliseconds(99), restore: nil, bytes: 30_000_000, way: .drop),
-        Row(load: .milliseconds(101), restore: nil, bytes: 30_000_000, way: .spill),
-        Row(load: .microseconds(19), restore: nil, bytes: 0, way: .drop),
-        Row(load: .microseconds(21), restore: nil, bytes: 0, way: .spill),
+        Row(load: .milliseconds(99), restore: nil, bytes: 30_000_000, method: .drop),
+        Row(load: .milliseconds(101), restore: nil, bytes: 30_000_000, method: .spill),
+        Row(load: .microseconds(19), restore: nil, bytes: 0, method: .drop),
+        Row(load: .microseconds(21), restore: nil, bytes: 0, method: .spill),
     ])
     func aDirtyValueGoesTheCheaperWay(_ row: Row) {
-        let way = Candidate.Way.forDirty(
+        let method = Candidate.Method.forDirty(
             isReloadable: row.isReloadable,
             loadTime: row.load,
             restoreTime: row.restore,
             byteCount: row.bytes,
             canSpill: row.canSpill
         )
-        #expect(way == row.way, "\(row)")
+        #expect(method == row.method, "\(row)")
     }
 }

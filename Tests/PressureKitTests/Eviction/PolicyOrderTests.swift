@@ -10,7 +10,7 @@ import Testing
         arrival: UInt32 = 100,
         hits: UInt8 = 0,
         cost: Float = 1e6,
-        way: Candidate.Way = .release,
+        method: Candidate.Method = .release,
         isVisible: Bool = false,
         refaulted: Bool = false,
         writeCost: Float = 0
@@ -18,7 +18,7 @@ import Testing
         Candidate(
             footprint: bytes,
             stamp: stamp,
-            way: way,
+            method: method,
             isVisible: isVisible,
             depth: 1,
             arrival: arrival,
@@ -54,8 +54,8 @@ import Testing
     func classesComeFirst(_ policy: any EvictionPolicy) {
         // In every other respect the later classes are the better victims.
         let candidates = [
-            Self.value(bytes: 4096 << 9, stamp: 1, cost: 1, way: .spill, isVisible: true),
-            Self.value(bytes: 4096 << 6, stamp: 10, cost: 10, way: .spill),
+            Self.value(bytes: 4096 << 9, stamp: 1, cost: 1, method: .spill, isVisible: true),
+            Self.value(bytes: 4096 << 6, stamp: 10, cost: 10, method: .spill),
             Self.value(bytes: 4096 << 3, stamp: 100, cost: 100, isVisible: true),
             Self.value(bytes: 4096, stamp: 999, hits: 7, cost: 1e9, refaulted: true),
         ]
@@ -72,7 +72,7 @@ import Testing
                         stamp: stamp,
                         hits: 7,
                         cost: cost,
-                        way: .spill,
+                        method: .spill,
                         isVisible: true
                     )
                     #expect(policy.rank(value, at: PlanMoment(now: 1000)) <= Planner.highestRank)
@@ -97,7 +97,7 @@ import Testing
             ("long unused", value(stamp: 100), value(stamp: 900)),
             ("used once", value(hits: 0), value(hits: 1)),
             ("not refaulted", value(refaulted: false), value(refaulted: true)),
-            ("cheap to write", value(way: .spill, writeCost: 1e4), value(way: .spill, writeCost: 1e6)),
+            ("cheap to write", value(method: .spill, writeCost: 1e4), value(method: .spill, writeCost: 1e6)),
         ]
     )
     func whatIsCheaperToLoseGoesFirst(_ what: String, _ first: Candidate, _ second: Candidate) {
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: The others
 
-    /// The batch is what SIEVE's hand takes one by one from a queue, walked as the paper says, relief after relief.
+    /// The batch is what SIEVE's hand takes one by one from a queue, walked as the paper says, reclaim after reclaim.
     @Test(arguments: [1, 2, 3, 4, 5])
     func sieveTakesWhatTheHandTakes(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -179,7 +179,7 @@ import Testing
                 bytes: bytes,
                 stamp: UInt32.random(in: 0..<1000, using: &random),
                 arrival: UInt32(index),
-                way: Bool.random(using: &random) ? .release : .drop
+                method: Bool.random(using: &random) ? .release : .drop
             )
         }
         #expect(Self.order(candidates, LowestCostFirst()) == list.map(\.index))

@@ -35,7 +35,7 @@ import Testing
         #expect(stalls[0] <= stalls[1] * 1.05)
     }
 
-    /// Many small reliefs, each of which ends with a last victim.
+    /// Many small reclaims, each of which ends with a last victim.
     @Test(arguments: AccessStream.allCases, ThingMix.allCases)
     func theLastVictimDoesNoHarm(_ stream: AccessStream, _ mix: ThingMix) {
         let stalls = stalls(mix, stream, [CostAware(), LeastRecentlyUsed(), LowestCostFirst()], batch: 0.01)
@@ -57,13 +57,13 @@ import Testing
 
     /// Every policy frees what was asked for, whatever it takes.
     @Test(arguments: everyPolicy)
-    func everyReliefReachesItsGoal(_ policy: any EvictionPolicy) {
+    func everyReclaimReachesItsGoal(_ policy: any EvictionPolicy) {
         let things = ThingMix.skewed.things(200, seed: 1)
         let limit = things.reduce(0) { $0 + $1.bytes } * 3 / 10
         let keys = AccessStream.zipf.keys(3000, of: 200, seed: 2)
         let outcome = PolicySimulator.run(keys, of: things, limit: limit, batch: limit / 10, policy: policy)
-        #expect(outcome.reliefs > 0)
-        #expect(outcome.freed >= outcome.reliefs * (limit / 10))
+        #expect(outcome.reclaims > 0)
+        #expect(outcome.freed >= outcome.reclaims * (limit / 10))
         #expect(outcome.hits + outcome.firstLoads + outcome.returns == 3000)
         #expect(outcome.refaults <= outcome.returns)
     }

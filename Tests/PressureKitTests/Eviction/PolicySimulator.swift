@@ -4,7 +4,7 @@ import PressureKit
 let everyPolicy: [any EvictionPolicy] = EvictionOrder.allCases.map(\.policy) + [LowestCostFirst(), PurgeEverything()]
 
 /// A cache under pressure, without a cache: values that have a size and a cost and nothing else, an access stream, and a
-/// relief whenever memory is full. Counts how long readers would have waited. Pure, single-threaded, on a clock that
+/// reclaim whenever memory is full. Counts how long readers would have waited. Pure, single-threaded, on a clock that
 /// only moves with loads, like the real one.
 struct PolicySimulator {
     /// A value that could be in memory.
@@ -22,7 +22,7 @@ struct PolicySimulator {
         var firstLoads = 0
         var returns = 0
         var refaults = 0
-        var reliefs = 0
+        var reclaims = 0
         var freed = 0
         /// Nanoseconds that readers waited for what had been evicted.
         var stall: Double = 0
@@ -44,7 +44,7 @@ struct PolicySimulator {
 
     /// - Parameters:
     ///   - limit: the bytes of memory there are.
-    ///   - batch: the bytes that each relief has to free.
+    ///   - batch: the bytes that each reclaim has to free.
     init(things: [Thing], limit: Int, batch: Int, policy: any EvictionPolicy) {
         self.things = things
         self.limit = limit
@@ -73,7 +73,7 @@ struct PolicySimulator {
             words[key] = unpinned(pinned)
             return
         }
-        if used + things[key].bytes > limit { relieve() }
+        if used + things[key].bytes > limit { reclaim() }
         bringIn(key)
     }
 
@@ -97,9 +97,9 @@ struct PolicySimulator {
 
     private func unpinned(_ word: ResidencyWord) -> ResidencyWord { ResidencyWord(rawValue: word.rawValue - 1) }
 
-    private mutating func relieve() {
+    private mutating func reclaim() {
         now += 1
-        outcome.reliefs += 1
+        outcome.reclaims += 1
         let keys = words.indices.filter { words[$0].isResident }
         let candidates = keys.map(candidate)
         let moment = history.begin(at: now, count: keys.count)
@@ -126,7 +126,7 @@ struct PolicySimulator {
         Candidate(
             footprint: things[key].bytes,
             stamp: words[key].stamp,
-            way: .drop,
+            method: .drop,
             isVisible: things[key].isVisible,
             depth: 1,
             arrival: arrivals[key],

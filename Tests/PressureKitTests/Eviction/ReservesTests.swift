@@ -126,7 +126,7 @@ import Testing
         let source = try CgroupSource(context: context)
         var readings = [SignalReading?](repeating: nil, count: source.width)
         func sample() {
-            clock.advance(by: ReliefEngine.Followed.patience)
+            clock.advance(by: ReclaimEngine.Followed.patience)
             source.sample(at: clock.now(), into: &readings, from: 0)
         }
         func sizes() -> (workers: Int, window: Int, writeback: Int, bypasses: Bool) {

@@ -78,8 +78,8 @@ import Testing
         #expect(try back(empty, at: 4, horizon: .max).isMarkedEvicted == false)
     }
 
-    /// Grace lasts until a relief has spared the value; out of memory the mark stays, or the return would not count.
-    @Test func graceEndsWithARelief() throws {
+    /// Grace lasts until a reclaim has spared the value; out of memory the mark stays, or the return would not count.
+    @Test func graceEndsWithAReclaim() throws {
         let out = try evicted(loaded(at: 1), at: 2, spilling: false)
         #expect(out.spared(hits: 0).isMarkedEvicted)
         let refaulted = try back(out, at: 3, horizon: 9)

@@ -52,15 +52,15 @@ import Testing
             $0.changed(cause(.critical, .warning))
         },
         Row(
-            "relief finished",
+            "reclaim finished",
             .debug,
             ["cause", "claimed_bytes", "returned_bytes", "evicted", "skipped", "failures", "duration_ms"]
-        ) { $0.relieved(report()) },
+        ) { $0.reclaimed(report()) },
         Row("values could not be spilled", .warning, ["path", "error", "errno", "failures"]) {
-            $0.relieved(report { $0.failures = [failure] })
+            $0.reclaimed(report { $0.failures = [failure] })
         },
         Row("a hook took too long", .warning, ["path", "hook", "duration_ms"]) { log in
-            log.relieved(report { $0.unheard = [UnheardListener(path: "app", hook: "h", duration: .seconds(1))] })
+            log.reclaimed(report { $0.unheard = [UnheardListener(path: "app", hook: "h", duration: .seconds(1))] })
         },
         Row("a spilled copy could not be used", .warning, ["path", "error", "errno"]) { $0.lost(failure) },
         Row("the spill disk failed late", .warning, ["path", "error", "errno"]) { $0.failedLate(failure) },
@@ -121,7 +121,7 @@ import Testing
         _ = try manager.root.cache("value", initialValue: makeBytes(1000, seed: 1))
         let report = await manager.simulateMemoryWarning(.critical)
         let entry = try #require(handler.entries.last)
-        #expect(entry.message == "relief finished")
+        #expect(entry.message == "reclaim finished")
         #expect(entry.metadata["request"] == "7")
         #expect(entry.metadata["pressurekit.claimed_bytes"] == "\(report.claimed.bytes)")
         #expect(entry.metadata["pressurekit.evicted"] == "1")
@@ -148,7 +148,7 @@ import Testing
         _ = manager.drive()
         #expect(cache.residency == .spilled)
         #expect(watch.calls.value > 0)
-        #expect(handler.entries.map(\.message.description) == ["memory pressure rose", "relief finished"])
+        #expect(handler.entries.map(\.message.description) == ["memory pressure rose", "reclaim finished"])
         #expect(handler.entries[0].metadata["pressurekit.level"] == "critical")
     }
 
@@ -173,7 +173,7 @@ import Testing
         let caches = try (0..<8).map {
             try manager.root.cache("\($0)", initialValue: PageBuffer(makeBytes(9000, seed: 1)))
         }
-        // The first relief of a process may find things of Swift's own to make.
+        // The first reclaim of a process may find things of Swift's own to make.
         _ = await manager.simulateMemoryWarning(.critical)
         for cache in caches { try await cache.lease().value.withBytes { _ in } }
         let report = await manager.simulateMemoryWarning(.critical)

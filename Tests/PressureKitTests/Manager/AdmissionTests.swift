@@ -74,7 +74,7 @@ import Testing
         #expect(ledger.verdict(on: 40 << 20, room: room(10), books: .init(), at: at(100)) == .look)
     }
 
-    /// Whoever had it freed: the monitor, another reader, the app. Or one shortage would be relieved twice.
+    /// Whoever had it freed: the monitor, another reader, the app. Or one shortage would be reclaimed twice.
     @Test func whatAnybodyHadFreedSinceTheSampleIsThere() {
         var ledger = AdmissionLedger()
         ledger.begin(5 << 20)
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// As few as the limit is small.
-    @Test func aFewSmallValuesAreNotWorthARelief() {
+    @Test func aFewSmallValuesAreNotWorthAReclaim() {
         var ledger = AdmissionLedger()
         ledger.begin(4096)
         var room = AdmissionRoom(bytes: -1, takenAt: at(0), overdraft: 1 << 20)
@@ -165,7 +165,7 @@ import Testing
         let clock = ManualClock()
         let answer: @Sendable (ByteCount) -> ByteCount?
 
-        /// `answer` says what a relief brings; `nil` for one that never ends.
+        /// `answer` says what a reclaim brings; `nil` for one that never ends.
         init(room: ByteCount?, overdraft: ByteCount = .zero, answer: @escaping @Sendable (ByteCount) -> ByteCount?) {
             state = Lock(
                 State(
@@ -221,7 +221,7 @@ import Testing
         let admission = bank.admission()
         let pass = admission.admit(30 << 20)
         #expect(bank.wanted == [.mebibytes(20)])
-        #expect(admission.counts.relieved == 1)
+        #expect(admission.counts.reclaimed == 1)
         admission.end(pass)
     }
 
@@ -242,7 +242,7 @@ import Testing
         #expect(admission.counts.admitted == 1)
     }
 
-    /// A relief that never ends, and from which nothing comes: each reader goes on after its own patience.
+    /// A reclaim that never ends, and from which nothing comes: each reader goes on after its own patience.
     @Test func waitingIsBoundedWhereNothingComesFree() {
         let bank = Bank(room: .zero) { _ in nil }
         let admission = bank.admission(patience: .milliseconds(10))
@@ -254,7 +254,7 @@ import Testing
         admission.end(second)
     }
 
-    @Test func aFruitlessReliefIsNotAskedForAgainAtOnce() {
+    @Test func aFruitlessReclaimIsNotAskedForAgainAtOnce() {
         let bank = Bank(room: .zero) { _ in .zero }
         let admission = bank.admission(patience: .milliseconds(1))
         for _ in 0..<10 { admission.end(admission.admit(5 << 20)) }
@@ -266,7 +266,7 @@ import Testing
         #expect(bank.wanted.count == 2, "after a while it is tried again")
     }
 
-    /// A slow relief, of which no end is in sight: the readers' patience is over long before, and those for whom the
+    /// A slow reclaim, of which no end is in sight: the readers' patience is over long before, and those for whom the
     /// overdraft has room go; the others wait for bytes, and go as these come.
     @Test func whatGoesWithoutRoomIsBoundedInBytes() throws {
         let bank = Bank(room: .zero, overdraft: .mebibytes(8)) { _ in nil }
@@ -300,7 +300,7 @@ import Testing
         #expect(books.growth(since: .init()) <= 8 << 20)
     }
 
-    /// The relief is still at it, but what this reader needs has come free.
+    /// The reclaim is still at it, but what this reader needs has come free.
     @Test func aReaderGoesOnWhenItsOwnBytesAreFree() throws {
         let bank = Bank(room: .zero) { _ in nil }
         let admission = bank.admission(patience: .seconds(3600))
@@ -314,11 +314,11 @@ import Testing
         #expect(!entered.withLock { $0 })
         admission.books.note(-2 << 20)
         entered.wait { $0 ? () : nil }
-        #expect(admission.counts.relieved == 1)
+        #expect(admission.counts.reclaimed == 1)
     }
 
     /// The thread that would have to free the memory never waits for itself to do so.
-    @Test func aHookOnTheReliefThreadDoesNotWait() throws {
+    @Test func aHookOnTheReclaimThreadDoesNotWait() throws {
         let bank = Bank(room: .zero) { _ in nil }
         let admission = bank.admission(patience: .seconds(3600))
         let ended = ConditionLock(false)
@@ -354,7 +354,7 @@ import Testing
         )
         for _ in 0..<8 { admission.end(admission.admit(5 << 20)) }
         #expect(wanted.withLock { $0 } == [.mebibytes(5)])
-        #expect(admission.counts.relieved == 1 && admission.counts.admitted == 7)
+        #expect(admission.counts.reclaimed == 1 && admission.counts.admitted == 7)
     }
 
     @Test func manyReadersAtOnceAskForAllOfIt() async {
@@ -364,11 +364,11 @@ import Testing
             for _ in 0..<16 { group.addTask { admission.end(admission.admit(2 << 20)) } }
         }
         let counts = admission.counts
-        #expect(counts.admitted + counts.relieved + counts.overdrawn == 16)
+        #expect(counts.admitted + counts.reclaimed + counts.overdrawn == 16)
         #expect(bank.wanted.allSatisfy { $0 >= .mebibytes(1) && $0 <= .mebibytes(32) })
     }
 
-    /// With a real monitor and a real relief: what is evictable makes room for what is to be loaded.
+    /// With a real monitor and a real reclaim: what is evictable makes room for what is to be loaded.
     @Test func aManagersAdmissionFreesWhatALoadNeeds() async throws {
         let simulated = SimulatedSource()
         simulated.set(available: .mebibytes(400), of: .mebibytes(1000))
@@ -386,14 +386,14 @@ import Testing
         #expect(!cache.isLoaded)
         let counts = manager.snapshot().admission
         #expect(counts.admitted == 1)
-        #expect(counts.relieved + counts.overdrawn == 1)
+        #expect(counts.reclaimed + counts.overdrawn == 1)
         task.cancel()
         _ = try? await task.value
         await manager.shutdown()
     }
 
     /// What the app made itself is there already: outside of tasks its maker is slowed down, in a task nobody waits.
-    @Test func aValueThatWasSetIsRelievedAfterwards() async throws {
+    @Test func aValueThatWasSetIsReclaimedAfterwards() async throws {
         let bank = Bank(room: .mebibytes(10)) { $0 }
         let admission = bank.admission()
         let ended = ConditionLock(false)
@@ -406,7 +406,7 @@ import Testing
         }
         ended.wait { $0 ? () : nil }
         #expect(bank.wanted == [.mebibytes(6)])
-        #expect(admission.counts.relieved == 1)
+        #expect(admission.counts.reclaimed == 1)
 
         let stuck = Bank(room: .zero) { _ in nil }
         let other = stuck.admission(patience: .seconds(3600))
@@ -419,8 +419,8 @@ import Testing
         #expect(stuck.wanted == [.mebibytes(8)], "asked for once, and not waited for")
     }
 
-    /// Hooks are called while a relief waits for them: what they load must not wait for the relief.
-    @Test func noHookOfAReliefEverWaitsForOne() async throws {
+    /// Hooks are called while a reclaim waits for them: what they load must not wait for the reclaim.
+    @Test func noHookOfAReclaimEverWaitsForOne() async throws {
         final class Hooks: PressureControllerDelegate, PressureManagerDelegate {
             let exempt = Lock<[Bool]>([])
             func didReceiveMemoryWarning(_ warning: MemoryWarning) { note() }

@@ -13,7 +13,7 @@ import Testing
         if case .failure(let error) = event { Int(error.message) } else { nil }
     }
 
-    @Test func aReliefIsToldInOrder() async throws {
+    @Test func aReclaimIsToldInOrder() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let events = manager.events
         _ = await manager.simulateMemoryWarning(.critical)
@@ -23,12 +23,12 @@ import Testing
         for await event in events {
             switch event {
             case .memoryWarning(let warning): names.append("warning \(warning.level)")
-            case .reliefFinished(let report): names.append("relief \(report.cause.source)")
+            case .reclaimFinished(let report): names.append("reclaim \(report.cause.source)")
             case .restoreFinished: names.append("restore")
             case .levelChanged, .failure: names.append("?")
             }
         }
-        #expect(names == ["warning critical", "relief simulateMemoryWarning", "restore"])
+        #expect(names == ["warning critical", "reclaim simulateMemoryWarning", "restore"])
     }
 
     @Test func everySubscriberGetsWhatHappensFromThenOn() async {

@@ -16,7 +16,7 @@ import Testing
         #expect(back == bytes)
         #expect(cache.residency == .resident)
         let again = await manager.simulateMemoryWarning(.critical)
-        #expect(again.evicted.map(\.disposition) == [.reused])
+        #expect(again.evicted.map(\.outcome) == [.reused])
         #expect(again.copied == .zero)
         await manager.shutdown()
     }

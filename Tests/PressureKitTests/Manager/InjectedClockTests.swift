@@ -95,12 +95,12 @@ import Testing
     @Test func aDecisionIsCarriedOutBeforeTheSampleThatMadeItReturns() throws {
         let signal = SimulatedSource()
         let decisions = Shared<[PressureLevel]>([])
-        let reliefs = Shared(0)
+        let reclaims = Shared(0)
         let manager = try manager { configuration in
             configuration.sources = [.simulated(signal)]
             configuration.observer = ManagerObserver(
                 decided: { decision in decisions.change { $0.append(decision.cause.levelAfter) } },
-                relieved: { _ in reliefs.change { $0 += 1 } }
+                reclaimed: { _ in reclaims.change { $0 += 1 } }
             )
         }
         let controller = try addController("app", to: manager.root)
@@ -108,12 +108,12 @@ import Testing
         #expect(manager.drive() > .zero)
         #expect(cache.residency == .resident)
         signal.set(.critical)
-        // A relief asks for another look at once.
+        // A reclaim asks for another look at once.
         #expect(manager.drive() == .zero)
         #expect(cache.residency == .spilled)
-        #expect(!manager.isRelieving)
+        #expect(!manager.isReclaiming)
         #expect(manager.level == .critical)
-        #expect(decisions.value == [.critical] && reliefs.value == 1)
+        #expect(decisions.value == [.critical] && reclaims.value == 1)
     }
 
     @Test func returnedIsWhatTheOverrideSays() async throws {
@@ -131,7 +131,7 @@ import Testing
         #expect(await manager.simulateMemoryWarning(.critical).returned == ByteCount(bytes: 1_000))
     }
 
-    /// The delegate is told on another thread while the relief moves the clock on by far more than its patience.
+    /// The delegate is told on another thread while the reclaim moves the clock on by far more than its patience.
     @Test func hooksAreWaitedForThoughTheClockRuns() async throws {
         final class Sleeper: PressureControllerDelegate {
             let evicted = Shared(0)

@@ -56,7 +56,7 @@ import Testing
                     [reading(origin, available: available)],
                     at: now,
                     resident: resident.map { $0 << 20 }
-                ).decision?.relief?.bytes ?? goal
+                ).decision?.reclaim?.bytes ?? goal
         }
         return goal
     }

@@ -28,7 +28,7 @@ import ServiceLifecycle
         #expect(warning?.level == .critical)
         #expect(warning?.cause.source == "simulated")
         for await event in events {
-            guard case .reliefFinished(let report) = event else { continue }
+            guard case .reclaimFinished(let report) = event else { continue }
             #expect(report.evicted.map(\.path) == ["app/value"])
             break
         }
@@ -82,7 +82,7 @@ import ServiceLifecycle
             let looks = pulse.count
             waker.set(.normal)
             while pulse.count == looks { await Task.yield() }
-            while manager.isRelieving { await Task.yield() }
+            while manager.isReclaiming { await Task.yield() }
             clock.advance(by: .seconds(1))
         }
         running.cancel()
@@ -97,13 +97,13 @@ import ServiceLifecycle
             case .memoryWarning(let warning):
                 story.append("warning")
                 #expect(warning.cause.source == marbles.name)
-            case .reliefFinished(let report): story.append("relief of \(report.evicted.count)")
+            case .reclaimFinished(let report): story.append("reclaim of \(report.evicted.count)")
             case .restoreFinished, .failure: Issue.record("\(event)")
             }
         }
         #expect(levels == [.warning, .critical, .warning, .normal])
-        #expect(story.prefix(2) == ["warning", "relief of 2"])
-        #expect(story.contains("relief of 6"))
+        #expect(story.prefix(2) == ["warning", "reclaim of 2"])
+        #expect(story.contains("reclaim of 6"))
         #expect(caches.map(\.residency) == Array(repeating: .spilled, count: 8))
         for (index, cache) in caches.enumerated() {
             #expect(try await cache.value() == makeBytes(1000, seed: UInt64(index)))
@@ -124,7 +124,7 @@ import ServiceLifecycle
 
     // MARK: The end
 
-    @Test func afterShutdownNothingIsRelievedAndEverythingCanBeUsed() async throws {
+    @Test func afterShutdownNothingIsReclaimedAndEverythingCanBeUsed() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
         let spilled = try controller.cache("spilled", initialValue: makeBytes(1000, seed: 1))
@@ -133,7 +133,7 @@ import ServiceLifecycle
         await manager.shutdown()
         await manager.shutdown()
         for report in [
-            await manager.simulateMemoryWarning(.critical), await manager.relieve(.mebibytes(1)),
+            await manager.simulateMemoryWarning(.critical), await manager.reclaim(.mebibytes(1)),
             await manager.enterBackground(),
         ] {
             #expect(report.claimed == .zero)
@@ -165,7 +165,7 @@ import ServiceLifecycle
         cache = nil
     }
 
-    @Test func aReliefIsLoggedWithItsNumbers() async throws {
+    @Test func aReclaimIsLoggedWithItsNumbers() async throws {
         let lines = LogLines()
         var configuration = PressureConfiguration()
         configuration.sources = []

@@ -33,8 +33,8 @@ import Testing
             levelBefore: manager.context.scene.level,
             levelAfter: level
         )
-        let decision = PressureDecision(cause: cause, score: 0, relief: nil)
-        _ = await manager.perform(ReliefRequest(decision, share: 0.25, context: manager.context))
+        let decision = PressureDecision(cause: cause, score: 0, reclaim: nil)
+        _ = await manager.perform(ReclaimRequest(decision, share: 0.25, context: manager.context))
     }
 
     // MARK: Levels
@@ -121,7 +121,7 @@ import Testing
 
     @Test func aWarningIsSuchPressureAndARequestIsNot() async throws {
         let before = manager.context.scene.demands
-        _ = await manager.relieve(.bytes(1))
+        _ = await manager.reclaim(.bytes(1))
         await setLevel(.normal)
         #expect(manager.context.scene.demands == before)
         _ = await manager.simulateMemoryWarning(.warning)

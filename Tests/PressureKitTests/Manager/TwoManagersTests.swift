@@ -11,7 +11,7 @@ import Testing
     private struct App {
         let manager: PressureManager
         let controller: PressureController
-        var engine: ReliefEngine { manager.context.engine }
+        var engine: ReclaimEngine { manager.context.engine }
 
         init() throws {
             manager = try makeManager(fileSystem: InMemoryFileSystem()) {

@@ -57,25 +57,25 @@ import Testing
         for dimensions in all { #expect(dimensions.first.map { $0 == ("manager", "shop") } == true) }
     }
 
-    @Test func aReliefIsToldWhenItHasEnded() async throws {
+    @Test func aReclaimIsToldWhenItHasEnded() async throws {
         let bench = try Bench()
         let controller = try addController("app", to: bench.manager.root)
         let kept = try controller.cache("kept", initialValue: makeBytes(100_000, seed: 1))
         let made = try controller.cache("made") { makeBytes(50_000, seed: 2) }
         _ = try await made.value()
         let report = await bench.manager.simulateMemoryWarning(.critical)
-        #expect(try bench.total(bench.metrics.reliefs) == 1)
+        #expect(try bench.total(bench.metrics.reclaims) == 1)
         #expect(try bench.total(bench.metrics.claimedBytes) == report.claimed.bytes)
         #expect(try bench.total(bench.metrics.returnedBytes) == max(0, report.returned.bytes))
         #expect(try bench.value(bench.metrics.returnedOverClaimed) == report.returnedOverClaimed)
-        #expect(try bench.factory.expectTimer(bench.metrics.reliefTime).values == [report.duration.nanoseconds])
-        let byDisposition = [
-            EvictionReport.Disposition.spilled: bench.metrics.spilled, .dropped: bench.metrics.dropped,
+        #expect(try bench.factory.expectTimer(bench.metrics.reclaimTime).values == [report.duration.nanoseconds])
+        let byOutcome = [
+            EvictionReport.Outcome.spilled: bench.metrics.spilled, .dropped: bench.metrics.dropped,
             .reused: bench.metrics.reused, .compressed: bench.metrics.compressed,
         ]
-        for (disposition, counter) in byDisposition {
-            let count = report.evicted.reduce(0) { $0 + ($1.disposition == disposition ? $1.count : 0) }
-            #expect(try bench.total(counter) == count, "\(disposition)")
+        for (outcome, counter) in byOutcome {
+            let count = report.evicted.reduce(0) { $0 + ($1.outcome == outcome ? $1.count : 0) }
+            #expect(try bench.total(counter) == count, "\(outcome)")
         }
         #expect(try bench.value(bench.metrics.residentBytes) == 0)
         #expect(try bench.value(bench.metrics.spilledBytes) == Double(bench.manager.snapshot().spilled.bytes))
@@ -97,7 +97,7 @@ import Testing
         }
         for _ in 0..<200 {
             switch Int.random(in: 0..<4, using: &generator) {
-            case 0: _ = await bench.manager.relieve(.bytes(Int.random(in: 1...20_000, using: &generator)))
+            case 0: _ = await bench.manager.reclaim(.bytes(Int.random(in: 1...20_000, using: &generator)))
             case 1:
                 bench.clock.advance(by: .milliseconds(Int.random(in: 1...1500, using: &generator)))
                 _ = bench.manager.drive()
@@ -125,7 +125,7 @@ import Testing
         #expect(try bench.factory.expectMeter(bench.metrics.level).values == [0, 0, 0, 0])
         #expect(try bench.value(bench.metrics.headroom) == Double(3 << 30))
         #expect(try bench.value(bench.metrics.limit) == Double(4 << 30))
-        // Half a second after the last time: it is the relief that tells it.
+        // Half a second after the last time: it is the reclaim that tells it.
         bench.source.set(.critical)
         _ = bench.manager.drive()
         #expect(try bench.value(bench.metrics.level) == 2)
@@ -143,13 +143,13 @@ import Testing
         let caches = try (0..<8).map {
             try manager.root.cache("\($0)", initialValue: PageBuffer(makeBytes(9000, seed: 1)))
         }
-        // The first relief of a process may find things of Swift's own to make.
+        // The first reclaim of a process may find things of Swift's own to make.
         _ = await manager.simulateMemoryWarning(.critical)
         for cache in caches { try await cache.lease().value.withBytes { _ in } }
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.evictedCount == caches.count)
         #expect(report.allocations == 0)
-        #expect(factory.counterTotal(label: "pressurekit_reliefs_total") == 2)
+        #expect(factory.counterTotal(label: "pressurekit_reclaims_total") == 2)
     }
 
     @Test(.enabled(if: pk_allocations_are_counted(), "malloc belongs to a sanitizer here"))
@@ -197,11 +197,11 @@ import Testing
         let statistics = CacheStatistics()
         for _ in 0..<3 { statistics.noteLoad(.zero) }
         statistics.refaults.wrappingAdd(2, ordering: .relaxed)
-        var counts = UntoldCounts()
-        statistics.takeUntold(into: &counts)
-        #expect(counts == UntoldCounts(loads: 3, refaults: 2))
-        statistics.takeUntold(into: &counts)
-        #expect(counts == UntoldCounts(loads: 3, refaults: 2))
+        var counts = UnreportedCounts()
+        statistics.takeUnreported(into: &counts)
+        #expect(counts == UnreportedCounts(loads: 3, refaults: 2))
+        statistics.takeUnreported(into: &counts)
+        #expect(counts == UnreportedCounts(loads: 3, refaults: 2))
     }
 }
 #endif

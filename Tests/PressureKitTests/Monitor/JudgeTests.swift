@@ -5,10 +5,10 @@ import Testing
 @testable import PressureSignals
 
 /// What stalls and events come to mean, on virtual time.
-@Suite struct StallJudgeTests {
+@Suite struct StallEvaluatorTests {
     /// A judge, the totals it is shown and the time.
     private struct Bench {
-        var judge = StallJudge(thresholds: StallThresholds())
+        var judge = StallEvaluator(thresholds: StallThresholds())
         var now = MonotonicInstant(nanoseconds: 3_600_000_000_000)
         var totals = StallTotals(some: 0, full: 0)
         var scope = StallReading.Scope.own
@@ -151,9 +151,9 @@ import Testing
     }
 }
 
-@Suite struct EventsJudgeTests {
+@Suite struct EventsEvaluatorTests {
     private struct Bench {
-        var judge = EventsJudge()
+        var judge = EventsEvaluator()
         var now = MonotonicInstant(nanoseconds: 3_600_000_000_000)
         var counters = EventCounters(high: 100, max: 200, oom: 3, oomKill: 1)
         var headroom: Double? = 0.1
@@ -246,8 +246,8 @@ import Testing
         #expect(!rate.isFalling)
     }
 
-    /// 400 MiB of 1,000 left are no shortage; gone in 130 ms they are, when a relief takes 200.
-    @Test func memoryThatIsGoneBeforeAReliefEndsIsCriticalAlready() throws {
+    /// 400 MiB of 1,000 left are no shortage; gone in 130 ms they are, when a reclaim takes 200.
+    @Test func memoryThatIsGoneBeforeAReclaimEndsIsCriticalAlready() throws {
         var bench = ClassifierBench()
         var decision: PressureDecision?
         var available = 900
@@ -263,7 +263,7 @@ import Testing
             return
         }
         #expect(time <= .milliseconds(200))
-        #expect(decision?.relief?.bytes ?? .zero > .zero)
+        #expect(decision?.reclaim?.bytes ?? .zero > .zero)
     }
 
     /// A file that is written makes a fifth of a limit dirty at the speed of memory, and no more, and the next one does so
@@ -314,12 +314,12 @@ import Testing
         #expect(bench.level == level)
     }
 
-    /// A machine that takes seconds to relieve must begin seconds before.
-    @Test func theTimeIsThatOfReliefsThatWereMeasured() {
-        func fall(reliefs: Duration) -> ByteCount? {
+    /// A machine that takes seconds to reclaim must begin seconds before.
+    @Test func theTimeIsThatOfReclaimsThatWereMeasured() {
+        func fall(reclaims: Duration) -> ByteCount? {
             var bench = ClassifierBench()
             for _ in 0..<20 {
-                bench.classifier.noteRelief(at: .warning, duration: reliefs, returned: .mebibytes(50), end: bench.now)
+                bench.classifier.noteReclaim(at: .warning, duration: reclaims, returned: .mebibytes(50), end: bench.now)
             }
             for available in stride(from: 900, to: 0, by: -10) {
                 let decision = bench.step(after: .milliseconds(40), available: available)
@@ -327,8 +327,8 @@ import Testing
             }
             return nil
         }
-        let quick = fall(reliefs: .milliseconds(10))
-        let slow = fall(reliefs: .seconds(3))
+        let quick = fall(reclaims: .milliseconds(10))
+        let slow = fall(reclaims: .seconds(3))
         #expect(quick! < slow!)
         #expect(slow! > .mebibytes(400))
     }
@@ -341,12 +341,12 @@ import Testing
         #expect(decisions.isEmpty)
     }
 
-    /// A shortage that goes on eats what a relief gave before the pause is over.
-    @Test func aCriticalFallIsRelievedAgainWithinThePause() {
+    /// A shortage that goes on eats what a reclaim gave before the pause is over.
+    @Test func aCriticalFallIsReclaimedAgainWithinThePause() {
         var bench = ClassifierBench()
         bench.settle(available: 90)
         bench.now = bench.now + .milliseconds(100)
-        bench.classifier.noteRelief(
+        bench.classifier.noteReclaim(
             at: .critical,
             duration: .milliseconds(100),
             returned: .mebibytes(60),
@@ -357,15 +357,20 @@ import Testing
         var available = 100
         while again == nil, available > 0 {
             available -= 5
-            if bench.step(after: .milliseconds(10), available: available)?.relief != nil { again = bench.now }
+            if bench.step(after: .milliseconds(10), available: available)?.reclaim != nil { again = bench.now }
         }
         #expect(again.map { $0 - end < .milliseconds(200) } ?? false, "20 times the cost would be two seconds")
     }
 
-    @Test func afterAReliefMemoryIsMeasuredAgainAfterItHasSettled() {
+    @Test func afterAReclaimMemoryIsMeasuredAgainAfterItHasSettled() {
         var bench = ClassifierBench()
         bench.settle(available: 190)
-        bench.classifier.noteRelief(at: .warning, duration: .milliseconds(10), returned: .mebibytes(60), end: bench.now)
+        bench.classifier.noteReclaim(
+            at: .warning,
+            duration: .milliseconds(10),
+            returned: .mebibytes(60),
+            end: bench.now
+        )
         bench.step(available: 190)
         #expect(bench.nextPoll <= .milliseconds(200))
     }

@@ -35,11 +35,11 @@ import Testing
             while now < end { now = now + look().nextPoll }
         }
 
-        /// Fills at a rate until relief is asked for at critical; what is left then.
+        /// Fills at a rate until reclaim is asked for at critical; what is left then.
         mutating func fill(bytesPerSecond rate: Int) -> ByteCount? {
             while available > .zero {
                 let (decision, nextPoll) = look()
-                if decision?.relief?.level == .critical { return available }
+                if decision?.reclaim?.level == .critical { return available }
                 now = now + nextPoll
                 available -= .bytes(Int(Double(rate) * Double(nextPoll.nanoseconds) / 1e9))
             }
@@ -71,7 +71,7 @@ import Testing
         #expect(machine.looks <= 200)
     }
 
-    /// From standing still, in a range of limits: relief at critical is asked for while half of what critical means is
+    /// From standing still, in a range of limits: reclaim at critical is asked for while half of what critical means is
     /// still there. 477 MiB/s is the 500 MB/s of the design's survival test.
     @Test(arguments: [256, 1 << 10, 4 << 10, 16 << 10, 64 << 10], [100, 477])
     func aSteadyFillIsNoticedInTime(limit: Int, rate: Int) throws {

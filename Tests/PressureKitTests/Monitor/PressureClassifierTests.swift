@@ -21,7 +21,7 @@ import Testing
         let decision = try #require(toldDecision)
         #expect(decision.level == .warning)
         #expect(decision.levelChanged)
-        #expect(decision.relief?.level == .warning)
+        #expect(decision.reclaim?.level == .warning)
     }
 
     @Test func aSpikeOfOneSampleIsForgotten() {
@@ -33,7 +33,7 @@ import Testing
         #expect(bench.level == .normal)
     }
 
-    /// Somebody rings the monitor's bell all the time: many samples at once are still one.
+    /// Somebody rings the monitor's mark all the time: many samples at once are still one.
     @Test func samplesInOneInstantProveNothing() {
         var bench = ClassifierBench()
         for _ in 0..<50 { #expect(bench.step(available: 190) == nil) }
@@ -69,7 +69,7 @@ import Testing
         var bench = ClassifierBench()
         let decision = bench.step(ClassifierBench.demand(.critical, freeing: .mebibytes(7), at: bench.now))
         #expect(decision?.level == .critical)
-        #expect(decision?.relief?.bytes == .mebibytes(7))
+        #expect(decision?.reclaim?.bytes == .mebibytes(7))
         #expect(decision?.cause.origin == .simulated)
         #expect(decision?.cause.threshold == nil)
     }
@@ -83,7 +83,7 @@ import Testing
         #expect(changes.map(\.0) == [11_000, 21_000], "the first calm sample is after 1 s, then 10 s, then 10 s")
         #expect(changes.map(\.1.cause.levelBefore) == [.critical, .warning])
         #expect(changes.map(\.1.level) == [.warning, .normal])
-        #expect(changes.allSatisfy { $0.1.relief == nil })
+        #expect(changes.allSatisfy { $0.1.reclaim == nil })
     }
 
     @Test func aRelapseWithinTheDwellStartsItAnew() {

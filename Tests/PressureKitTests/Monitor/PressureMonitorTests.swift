@@ -62,7 +62,7 @@ import Testing
         let monitor = try PressureMonitor(sources: [source], clock: clock) { decision in
             let monitor = box.withLock { $0! }
             monitor.noteFreed(.mebibytes(1))
-            monitor.noteRelief(at: decision.level, duration: .milliseconds(1), returned: .mebibytes(1))
+            monitor.noteReclaim(at: decision.level, duration: .milliseconds(1), returned: .mebibytes(1))
             monitor.wake()
             source.set(.warning)
             _ = (monitor.score, monitor.headroom)
@@ -75,7 +75,7 @@ import Testing
         box.withLock { $0 = nil }
     }
 
-    @Test func aReliefCountsAgainstTheNextGoal() throws {
+    @Test func aReclaimCountsAgainstTheNextGoal() throws {
         let clock = ManualClock()
         let source = SimulatedSource()
         let record = try Record()
@@ -83,15 +83,15 @@ import Testing
         source.set(.warning, freeing: .mebibytes(100))
         monitor.tick()
         clock.advance(by: .milliseconds(10))
-        monitor.noteRelief(at: .warning, duration: .milliseconds(10), returned: .mebibytes(60))
+        monitor.noteReclaim(at: .warning, duration: .milliseconds(10), returned: .mebibytes(60))
         monitor.noteFreed(.mebibytes(15))
         clock.advance(by: .seconds(10))
         monitor.tick()
-        #expect(record.all.map(\.relief?.bytes) == [.mebibytes(100), .mebibytes(25)])
+        #expect(record.all.map(\.reclaim?.bytes) == [.mebibytes(100), .mebibytes(25)])
     }
 
-    /// Or the goals that readers' reliefs are taken off would vanish for good.
-    @Test func manySmallReliefsTakeNothingOffLaterGoals() throws {
+    /// Or the goals that readers' reclaims are taken off would vanish for good.
+    @Test func manySmallReclaimsTakeNothingOffLaterGoals() throws {
         let clock = ManualClock()
         let source = SimulatedSource()
         let record = try Record()
@@ -107,7 +107,7 @@ import Testing
             clock.advance(by: .milliseconds(10))
             monitor.tick()
         }
-        #expect(record.all.first { $0.relief != nil }?.relief?.bytes == .mebibytes(100))
+        #expect(record.all.first { $0.reclaim != nil }?.reclaim?.bytes == .mebibytes(100))
     }
 
     /// A reader that needs a sample has the monitor's thread take it: decisions come from one thread, in order.
@@ -246,7 +246,7 @@ import Testing
                         case 0: try? monitor.start()
                         case 1: monitor.stop()
                         case 2: source.set(PressureLevel(rawValue: round % 3)!)
-                        case 3: monitor.noteRelief(at: .warning, duration: .zero, returned: .mebibytes(1))
+                        case 3: monitor.noteReclaim(at: .warning, duration: .zero, returned: .mebibytes(1))
                         case 4: monitor.wake()
                         default: _ = (monitor.level, monitor.score, monitor.headroom)
                         }

@@ -5,7 +5,7 @@ import Testing
 
 /// What holds whatever happens.
 @Suite struct PressureWalkTests {
-    /// Random headrooms, demands, silences, reliefs and sleeps. Each seed is a different life.
+    /// Random headrooms, demands, silences, reclaims and sleeps. Each seed is a different life.
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func theRulesHoldOnEveryWalk(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -17,7 +17,7 @@ import Testing
         var lastDown: MonotonicInstant?
         var early = 0
         var lastWish: (level: PressureLevel, at: MonotonicInstant)?
-        var lastRelief: (level: PressureLevel, cost: Duration, returned: Int, at: MonotonicInstant)?
+        var lastReclaim: (level: PressureLevel, cost: Duration, returned: Int, at: MonotonicInstant)?
 
         for step in 0..<3_000 {
             let context: Comment = "seed \(seed), step \(step)"
@@ -41,33 +41,33 @@ import Testing
             }
             #expect(decision.cause.levelBefore == level, context)
             #expect(decision.level == bench.level, context)
-            #expect(decision.levelChanged || decision.relief != nil, context)
+            #expect(decision.levelChanged || decision.reclaim != nil, context)
             if decision.level < level {
                 #expect(decision.level.rawValue == level.rawValue - 1, "one level at a time, \(context)")
                 if let lastDown { #expect(now - lastDown >= timings.dwell, context) }
-                #expect(decision.relief == nil, context)
+                #expect(decision.reclaim == nil, context)
                 lastDown = now
             } else if decision.level > level {
                 lastDown = nil
             }
             level = decision.level
 
-            guard let relief = decision.relief else { continue }
-            #expect(relief.level == level && level > .normal, context)
-            #expect(relief.bytes != .zero, context)
+            guard let reclaim = decision.reclaim else { continue }
+            #expect(reclaim.level == level && level > .normal, context)
+            #expect(reclaim.bytes != .zero, context)
             var paced = now
             if let lastWish, lastWish.level >= level { paced = max(paced, lastWish.at + timings.repetition(level)) }
-            if let lastRelief, lastRelief.level >= level {
-                paced = max(paced, lastRelief.at + max(timings.pause(level), lastRelief.cost * 20))
-                if lastRelief.returned < 1 { paced = max(paced, lastRelief.at + .seconds(30)) }
+            if let lastReclaim, lastReclaim.level >= level {
+                paced = max(paced, lastReclaim.at + max(timings.pause(level), lastReclaim.cost * 20))
+                if lastReclaim.returned < 1 { paced = max(paced, lastReclaim.at + .seconds(30)) }
             }
             if paced > now {
-                // Only where memory would be gone by then, and the last relief has shown that there is more to get.
+                // Only where memory would be gone by then, and the last reclaim has shown that there is more to get.
                 let exhaustion = bench.classifier.vote(at: 0).exhaustion
                 #expect(level == .critical, context)
                 #expect(exhaustion.map { now + $0 < paced } ?? false, context)
-                #expect(lastRelief.map { $0.returned >= 1 && now - $0.at >= timings.shortestPoll } ?? false, context)
-                #expect(lastRelief.map { $0.at >= lastWish!.at } ?? false, context)
+                #expect(lastReclaim.map { $0.returned >= 1 && now - $0.at >= timings.shortestPoll } ?? false, context)
+                #expect(lastReclaim.map { $0.at >= lastWish!.at } ?? false, context)
                 early += 1
             }
             lastWish = (level, now)
@@ -76,8 +76,8 @@ import Testing
             let cost = Duration.milliseconds(Int.random(in: 0...1_500, using: &random))
             let returned = Int.random(in: 0...200, using: &random)
             bench.now = bench.now + cost
-            bench.classifier.noteRelief(at: level, duration: cost, returned: .mebibytes(returned), end: bench.now)
-            lastRelief = (level, cost, returned, bench.now)
+            bench.classifier.noteReclaim(at: level, duration: cost, returned: .mebibytes(returned), end: bench.now)
+            lastReclaim = (level, cost, returned, bench.now)
         }
         #expect(early > 0, "no walk of this length is without a fall during a pause")
     }

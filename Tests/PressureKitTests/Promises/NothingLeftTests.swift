@@ -95,7 +95,7 @@ import Testing
             (root, child) = (manager.root, controller)
             if isShutDown { await manager.shutdown() }
         }
-        // The relief thread keeps the tree until it has noticed.
+        // The reclaim thread keeps the tree until it has noticed.
         for _ in 0..<1000 where root != nil || child != nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(root == nil)
         #expect(child == nil)

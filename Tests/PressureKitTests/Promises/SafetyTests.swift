@@ -84,9 +84,9 @@ import Testing
         try loaded.loadIfNeeded()
         disk.set(.init(.error(EIO), on: .write))
         let report = await manager.simulateMemoryWarning(.critical)
-        // In the same relief: the next warning may come too late.
+        // In the same reclaim: the next warning may come too late.
         #expect(report.evicted.map(\.path) == ["app/loaded"])
-        #expect(report.evicted.map(\.disposition) == [.dropped])
+        #expect(report.evicted.map(\.outcome) == [.dropped])
         #expect(mine.map(\.isLoaded) == [true, true, true, true])
         #expect(try await loaded.value() == makeBytes(5000, seed: 9))
     }
@@ -169,7 +169,7 @@ import Testing
     /// Makes sure the value is written, not dropped.
     private func spill(_ cache: LazyCache<[UInt8]>, _ manager: PressureManager) async throws {
         let report = await manager.simulateMemoryWarning(.critical)
-        try #require(report.evicted.map(\.disposition) == [.spilled])
+        try #require(report.evicted.map(\.outcome) == [.spilled])
         #expect(cache.residency == .spilled)
     }
 }

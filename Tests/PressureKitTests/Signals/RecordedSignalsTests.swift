@@ -26,7 +26,7 @@ import Testing
         #expect(changes.allSatisfy { $0.source == "/sys/fs/cgroup/memory/pk-record" }, "\(changes)")
         #expect(try #require(changes[0].available) > .mebibytes(38), "before critical begins")
         #expect(try #require(changes[1].available) > .mebibytes(19), "half of it is left")
-        #expect(decisions.compactMap(\.relief).count >= 2)
+        #expect(decisions.compactMap(\.reclaim).count >= 2)
     }
 
     @Test(arguments: ["page-cache-stream", "anonymous-fill"])
@@ -43,7 +43,7 @@ import Testing
             slot 1 psi /p
             sample 0 0=headroom:900/1000:watched
             sample 1000000000 1=stall:own:5/-:0.00/0.00
-            relief 1500000000 warning 1 1
+            reclaim 1500000000 warning 1 1
             sample 2000000000 0=headroom:10/1000:age=7 1=stall:own:6/-:0.00/0.00
             """
         let source = RecordedSource(try SignalRecording(parsing: Array(text.utf8)), name: "a file")

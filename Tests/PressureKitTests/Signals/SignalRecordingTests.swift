@@ -15,11 +15,11 @@ import Testing
         slot 3 memory.events /sys/fs/cgroup/app/memory.events
         slot 4 simulated demand
         sample 0 0=headroom:8000000000/16000000000 1=headroom:200/1000:watched
-        sample 250 2=stall:own:1200/300:5.10/0.00:armed:rang:stirred 3=events:4/3/2/1
+        sample 250 2=stall:own:1200/300:5.10/0.00:armed:rang:early 3=events:4/3/2/1
         sample 300 4=demand:critical:1048576 2=stall:host:1300/-:100.00/0.07
         sample 400 0=headroom:1/16000000000/5:age=150 4=demand:normal
         sample 500
-        relief 600 critical 110000000 67108864
+        reclaim 600 critical 110000000 67108864
         freed 700 4096
 
         """
@@ -44,7 +44,7 @@ import Testing
         let totals = StallTotals(some: 1200, full: 300, someAverage: 510)
         #expect(
             second[0].reading.measure
-                == .stall(StallReading(totals: totals, scope: .own, isArmed: true, hasRung: true, hasStirred: true))
+                == .stall(StallReading(totals: totals, scope: .own, isArmed: true, hasRung: true, hasFiredEarly: true))
         )
         #expect(second[1].reading.measure == .events(EventCounters(high: 4, max: 3, oom: 2, oomKill: 1)))
         #expect(third[0].reading.measure == .demand(.critical, freeing: .mebibytes(1)))
@@ -56,7 +56,7 @@ import Testing
         #expect(fourth[0].reading.takenAt == MonotonicInstant(nanoseconds: 250))
         #expect(
             recording.events[5]
-                == .relief(
+                == .reclaim(
                     .critical,
                     duration: .milliseconds(110),
                     returned: .mebibytes(64),
@@ -77,8 +77,8 @@ import Testing
                 for one in placed { readings[one.place] = one.reading }
                 let sample = PressureMonitor.Sample(at: at, readings: readings, decision: nil, nextPoll: .zero)
                 lines += writer.lines(for: .sample(sample))
-            case .relief(let level, let duration, let returned, let at):
-                lines += writer.lines(for: .relief(level, duration: duration, returned: returned, at: at))
+            case .reclaim(let level, let duration, let returned, let at):
+                lines += writer.lines(for: .reclaim(level, duration: duration, returned: returned, at: at))
             case .freed(let bytes, let at): lines += writer.lines(for: .freed(bytes, at: at))
             }
         }
@@ -110,8 +110,8 @@ import Testing
         ("pressurekit-signals 1\nslot 0 psi x\nsample 0 0=demand:normal 0=demand:normal", 3, "two readings"),
         ("pressurekit-signals 1\nsample 5\nsample 4", 3, "goes back"),
         ("pressurekit-signals 1\nsample now", 2, "no time"),
-        ("pressurekit-signals 1\nrelief 0 warning 1", 2, "relief TIME"),
-        ("pressurekit-signals 1\nrelief 0 warning -1 1", 2, "relief TIME"),
+        ("pressurekit-signals 1\nreclaim 0 warning 1", 2, "reclaim TIME"),
+        ("pressurekit-signals 1\nreclaim 0 warning -1 1", 2, "reclaim TIME"),
         ("pressurekit-signals 1\nfreed 0 -1", 2, "freed TIME"),
     ])
     func aFaultNamesItsLineAndWhatIsAllowed(text: String, line: Int, word: String) throws {
@@ -169,7 +169,7 @@ import Testing
             case 3...4: group.set(available: .mebibytes(Int.random(in: 0...256, using: &random)), of: .mebibytes(256))
             case 5: group.set(PressureLevel(rawValue: Int.random(in: 0...2, using: &random))!)
             case 6:
-                monitor.noteRelief(
+                monitor.noteReclaim(
                     at: monitor.level,
                     duration: .milliseconds(Int64.random(in: 0...400, using: &random)),
                     returned: .mebibytes(Int.random(in: 0...200, using: &random))

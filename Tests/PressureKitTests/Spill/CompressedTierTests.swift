@@ -26,7 +26,7 @@ import Testing
         let value = makeBytes(700_000, seed: 1)
         let cache = try controller.cache("value", initialValue: value)
         let report = await manager.simulateMemoryWarning(.critical)
-        #expect(report.evicted.map(\.disposition) == [.compressed])
+        #expect(report.evicted.map(\.outcome) == [.compressed])
         #expect(cache.residency == .compressed)
         // What is claimed is what was saved.
         let held = try memory(manager).storedBytes

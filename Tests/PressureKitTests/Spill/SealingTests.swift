@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    /// swift-crypto's buffers are its own, but they are given back: what a relief takes does not grow with what it writes.
+    /// swift-crypto's buffers are its own, but they are given back: what a reclaim takes does not grow with what it writes.
     @Test(.enabled(if: pk_allocations_are_counted(), "a sanitizer has a heap of its own"))
     func sealingTakesNothingThatItDoesNotGiveBack() throws {
         let fixture = try SpillFixture(InMemoryFileSystem(), cipher: SpillCipher())

@@ -15,7 +15,7 @@ enum Content: String, CaseIterable, Sendable {
         switch self {
         case .zeros: return [UInt8](repeating: 0, count: count)
         case .text:
-            let words = ["pressure ", "relief ", "the ", "of ", "memory ", "cache ", "spill ", "restore ", "a ", "\n"]
+            let words = ["pressure ", "reclaim ", "the ", "of ", "memory ", "cache ", "spill ", "restore ", "a ", "\n"]
             var bytes: [UInt8] = []
             while bytes.count < count { bytes += words.randomElement(using: &random)!.utf8 }
             return Array(bytes.prefix(count))

@@ -46,7 +46,7 @@ import Testing
         await manager.watch(for: .seconds(60), on: clock)
         #expect(manager.snapshot().cleanFraction == 1)
         let report = await manager.simulateMemoryWarning(.critical)
-        #expect(report.evicted.map(\.disposition) == [.reused])
+        #expect(report.evicted.map(\.outcome) == [.reused])
         #expect(drawing.residency == .spilled)
     }
 

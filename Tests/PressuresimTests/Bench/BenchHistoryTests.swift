@@ -174,7 +174,7 @@ enum BenchSamples {
                 let drift = 1.08 + Double.random(in: -0.12...0.12, using: &random) - 0.012 * Double(day)
                 let number = metric.goal.side == .atMost ? bound * drift : bound / drift
                 switch metric.goal.ratio {
-                case .none: return BenchResult(metric, value: metric == .reliefAllocations ? 0 : number)
+                case .none: return BenchResult(metric, value: metric == .reclaimAllocations ? 0 : number)
                 case .valueOverLimit: return BenchResult(metric, value: number * scale, limit: scale)
                 case .limitOverValue: return BenchResult(metric, value: scale, limit: number * scale)
                 }

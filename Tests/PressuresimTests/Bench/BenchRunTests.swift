@@ -20,8 +20,8 @@ import Testing
             let record = try await Blocking.run("bench") { try bench.run() }
             #expect(record.results.map(\.metric) == BenchMetric.allCases)
             // Too little is freed to weigh what is returned; allocations are not counted under a sanitizer.
-            var unmeasured: Set<BenchMetric> = [.returnedOverClaimed, .reliefAllocations]
-            if !canSeal { unmeasured.formUnion([.reliefSealed, .restoreSealed]) }
+            var unmeasured: Set<BenchMetric> = [.returnedOverClaimed, .reclaimAllocations]
+            if !canSeal { unmeasured.formUnion([.reclaimSealed, .restoreSealed]) }
             for result in record.results where !unmeasured.contains(result.metric) {
                 #expect(result.value?.isFinite == true, "\(result)")
                 #expect(result.holds != nil, "\(result)")

@@ -11,7 +11,7 @@ import Testing
         _ change: (inout ComparisonReport) -> Void = { _ in }
     ) throws -> ComparisonReport {
         let scores = Contender.allCases.filter { waited[$0] != nil }.map { contender in
-            Score(contender, values: [.waited: waited[contender] ?? 0, .hitRate: 0.5, .reliefs: 2])
+            Score(contender, values: [.waited: waited[contender] ?? 0, .hitRate: 0.5, .reclaims: 2])
         }
         var report = ComparisonReport(
             scenario: try scenario(smallScenario),
@@ -34,8 +34,8 @@ import Testing
         // All alike: nobody is better than the others.
         #expect(tied.best(.hitRate).isEmpty)
         #expect(tied.isOursBest(.hitRate))
-        // How many reliefs there were is no merit.
-        #expect(tied.best(.reliefs).isEmpty)
+        // How many reclaims there were is no merit.
+        #expect(tied.best(.reclaims).isEmpty)
     }
 
     @Test func moreHitsAreBetterAndLessWaitingIs() throws {
@@ -161,7 +161,7 @@ import Testing
         let figures = try #require(contenders.first?["figures"] as? [String: [String: Any]])
         #expect(figures.keys.sorted() == Score.Column.allCases.map(\.rawValue).sorted())
         #expect(figures["waited_seconds"]?["best"] as? Bool == true)
-        #expect(figures["reliefs"]?["best"] is NSNull)
+        #expect(figures["reclaims"]?["best"] is NSNull)
         #expect(figures["written_bytes"]?["value"] is NSNull)
     }
 

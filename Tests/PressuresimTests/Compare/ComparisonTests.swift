@@ -43,7 +43,7 @@ import Testing
         // All but what purges frees one value less or more at most.
         let purge = try #require(report.scores.first { $0.contender == .purge }?.freedOfAsked)
         #expect(purge > 1.5)
-        #expect(report.scores.allSatisfy { $0[.reliefs] == 1 })
+        #expect(report.scores.allSatisfy { $0[.reclaims] == 1 })
     }
 
     /// Those that only drop pay their loaders again; the others pay for restores instead, which cost less here.

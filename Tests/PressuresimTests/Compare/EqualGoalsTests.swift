@@ -43,9 +43,9 @@ import Testing
         let pilot = Self.pilot(
             scenario,
             [
-                .relief(2, title: "critical warning", asked: nil, claimed: 1000),
-                .relief(3, title: scenario.timeline[2].title, asked: 65536, claimed: 70000),
-                .relief(4, title: "warning", asked: nil, claimed: 500),
+                .reclaim(2, title: "critical warning", asked: nil, claimed: 1000),
+                .reclaim(3, title: scenario.timeline[2].title, asked: 65536, claimed: 70000),
+                .reclaim(4, title: "warning", asked: nil, claimed: 500),
             ]
         )
         let outcome = EqualGoals.apply(to: scenario, pilot: pilot)
@@ -57,10 +57,10 @@ import Testing
     @Test(
         arguments: [
             [],
-            [.relief(2, title: "critical warning", asked: nil, claimed: 0)],
+            [.reclaim(2, title: "critical warning", asked: nil, claimed: 0)],
             [
-                .relief(2, title: "critical warning", asked: nil, claimed: 9),
-                .relief(2, title: "critical warning", asked: nil, claimed: 9),
+                .reclaim(2, title: "critical warning", asked: nil, claimed: 9),
+                .reclaim(2, title: "critical warning", asked: nil, claimed: 9),
             ],
         ] as [[RunRecord.StepRecord]]
     )

@@ -48,7 +48,7 @@ import Testing
         #expect(score[.freed] == 149)
         #expect(score[.written] == 5)
         #expect(score[.returned] == 149)
-        #expect(score[.reliefs] == 4)
+        #expect(score[.reclaims] == 4)
         #expect(abs(try #require(score.freedOfAsked) - 1.1) < 1e-9)
         // In virtual time the process's memory says nothing.
         #expect(Score(Entrant(.ours), record, isReal: false)[.returned] == nil)
@@ -77,13 +77,13 @@ import Testing
         copied: Int,
         origin: PressureCause.Origin = .simulated
     ) -> RunRecord.StepRecord {
-        .relief(number, title: "warning", asked: asked, claimed: claimed, copied: copied, origin: origin)
+        .reclaim(number, title: "warning", asked: asked, claimed: claimed, copied: copied, origin: origin)
     }
 }
 
 extension RunRecord.StepRecord {
     /// A step that freed something.
-    static func relief(
+    static func reclaim(
         _ number: Int,
         title: String,
         asked: Int?,
@@ -103,7 +103,7 @@ extension RunRecord.StepRecord {
             start: .zero,
             duration: .zero,
             outcome: "",
-            relief: ReliefRecord(report, at: .zero, rssFall: nil)
+            reclaim: ReclaimRecord(report, at: .zero, rssFall: nil)
         )
     }
 }

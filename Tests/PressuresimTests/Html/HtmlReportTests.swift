@@ -59,7 +59,7 @@ import Testing
         #expect(text.contains("class=\"level-critical\""))
         #expect(text.contains("class=\"hatch\""))
         for kind in Timeline.Mark.Kind.allCases {
-            #expect(kind == .relief || text.contains("</svg>\n\(kind.rawValue)</li>"), "\(kind)")
+            #expect(kind == .reclaim || text.contains("</svg>\n\(kind.rawValue)</li>"), "\(kind)")
         }
     }
 
@@ -142,13 +142,13 @@ import Testing
         #expect(!text.contains("expectations hold"))
     }
 
-    @Test func thousandsOfReliefsBecomeFewMarks() throws {
+    @Test func thousandsOfReclaimsBecomeFewMarks() throws {
         var record = try RunSamples.usual()
         let steps = record.steps
         record.steps = (0..<300).flatMap { _ in steps }
         record.timeline.marks = (0..<3000).map { .init(at: .milliseconds(4 * $0), kind: .warning, text: "warning") }
         let text = Self.text(record)
-        #expect(text.components(separatedBy: "class=\"relief\"").count < 20)
+        #expect(text.components(separatedBy: "class=\"reclaim\"").count < 20)
         #expect(text.components(separatedBy: "class=\"glyph\"").count < 300)
         #expect(text.contains("2,600 more"))
     }

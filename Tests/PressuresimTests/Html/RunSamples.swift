@@ -73,12 +73,12 @@ enum RunSamples {
         for index in record.steps.indices {
             record.steps[index].title = names[index % names.count] + long
             record.steps[index].outcome = all
-            guard var relief = record.steps[index].relief else { continue }
-            relief.cause = all
-            relief.failures = names
-            for group in relief.evicted.indices { relief.evicted[group].path = names[group] + "/" + long }
-            relief.skipped.append(.init(reason: names[0], values: 1, bytes: 1))
-            record.steps[index].relief = relief
+            guard var reclaim = record.steps[index].reclaim else { continue }
+            reclaim.cause = all
+            reclaim.failures = names
+            for group in reclaim.evicted.indices { reclaim.evicted[group].path = names[group] + "/" + long }
+            reclaim.skipped.append(.init(reason: names[0], values: 1, bytes: 1))
+            record.steps[index].reclaim = reclaim
         }
         for index in record.timeline.marks.indices { record.timeline.marks[index].text = all }
         for name in names { record.tally.losses.append(.init(path: name + long, reason: name)) }
@@ -126,8 +126,8 @@ enum RunSamples {
         return tally
     }
 
-    private static func relief(_ at: Double, _ seconds: Double, _ mebibytes: Int, _ level: PressureLevel)
-        -> ReliefRecord
+    private static func reclaim(_ at: Double, _ seconds: Double, _ mebibytes: Int, _ level: PressureLevel)
+        -> ReclaimRecord
     {
         let cause = PressureCause(
             origin: .simulated,
@@ -141,45 +141,45 @@ enum RunSamples {
         report.copied = .mebibytes(mebibytes * 8 / 10)
         report.stored = .mebibytes(mebibytes * 3 / 10)
         report.duration = .seconds(seconds)
-        var relief = ReliefRecord(report, at: .seconds(at), rssFall: .mebibytes(mebibytes * 95 / 100))
-        relief.evicted = [
+        var reclaim = ReclaimRecord(report, at: .seconds(at), rssFall: .mebibytes(mebibytes * 95 / 100))
+        reclaim.evicted = [
             .init(
                 path: "gallery/thumbnails-*",
-                disposition: "dropped",
+                outcome: "dropped",
                 values: 3 * mebibytes,
                 bytes: mebibytes << 18,
                 storedBytes: 0
             ),
             .init(
                 path: "gallery/editor/originals-*",
-                disposition: "spilled",
+                outcome: "spilled",
                 values: mebibytes / 5,
                 bytes: mebibytes << 19,
                 storedBytes: mebibytes << 18
             ),
             .init(
                 path: "gallery/editor/undo-*",
-                disposition: "reused",
+                outcome: "reused",
                 values: mebibytes,
                 bytes: mebibytes << 17,
                 storedBytes: 0
             ),
         ]
-        relief.skipped = [
+        reclaim.skipped = [
             .init(reason: "pinned", values: 2, bytes: 3 << 20), .init(reason: "deadline", values: 1, bytes: 1 << 20),
         ]
-        return relief
+        return reclaim
     }
 
     private static var steps: [RunRecord.StepRecord] {
-        let titles: [(String, Double, Double, String, ReliefRecord?)] = [
+        let titles: [(String, Double, Double, String, ReclaimRecord?)] = [
             ("access gallery/thumbnails-* in order", 0, 1.02, "480 loads", nil),
             ("access gallery/** zipf 1.0 × 20000", 1.02, 1.9, "20,000 hits", nil),
-            ("warning", 2.95, 0.31, "260 values out, 3 stayed", relief(2.95, 0.31, 84, .warning)),
+            ("warning", 2.95, 0.31, "260 values out, 3 stayed", reclaim(2.95, 0.31, 84, .warning)),
             ("access gallery/** zipf 1.0 × 4000", 3.3, 0.9, "3,720 hits, 160 loads, 120 restores", nil),
-            ("critical warning", 5.1, 1.2, "700 values out, 3 stayed", relief(5.1, 1.2, 210, .critical)),
+            ("critical warning", 5.1, 1.2, "700 values out, 3 stayed", reclaim(5.1, 1.2, 210, .critical)),
             ("access gallery/editor/* uniformly × 400", 6.4, 1.8, "210 restores, 190 hits", nil),
-            ("background", 9.0, 0.8, "700 values out", relief(9.0, 0.8, 180, .warning)),
+            ("background", 9.0, 0.8, "700 values out", reclaim(9.0, 0.8, 180, .warning)),
             ("foreground", 10.0, 0.4, "40 values restored ahead (42.0 MiB)", nil),
             ("access gallery/** zipf 1.0 × 4000", 10.5, 1.9, "2,900 hits, 600 loads, 500 restores", nil),
         ]
@@ -190,7 +190,7 @@ enum RunSamples {
                 start: .seconds(step.1),
                 duration: .seconds(step.2),
                 outcome: step.3,
-                relief: step.4
+                reclaim: step.4
             )
         }
         steps[6].number = nil
@@ -199,11 +199,11 @@ enum RunSamples {
 
     private static let marks: [Timeline.Mark] = [
         .init(at: .seconds(2.95), kind: .warning, text: "warning"),
-        .init(at: .seconds(3.26), kind: .relief, text: "84 MiB"),
+        .init(at: .seconds(3.26), kind: .reclaim, text: "84 MiB"),
         .init(at: .seconds(5.1), kind: .warning, text: "critical"),
-        .init(at: .seconds(6.3), kind: .relief, text: "210 MiB"),
+        .init(at: .seconds(6.3), kind: .reclaim, text: "210 MiB"),
         .init(at: .seconds(9), kind: .background, text: "background"),
-        .init(at: .seconds(9.8), kind: .relief, text: "180 MiB"),
+        .init(at: .seconds(9.8), kind: .reclaim, text: "180 MiB"),
         .init(at: .seconds(10), kind: .foreground, text: "foreground"),
         .init(at: .seconds(12), kind: .relaunch, text: "relaunch"),
     ]

@@ -54,7 +54,7 @@ import Testing
             .replacingOccurrences(of: "  - warning: critical", with: "  - warning: critical\n  - relaunch\n  - verify")
         _ = try await Simulation(try scenario(text), file: "test.yaml", stage: .virtual(events: log)).run()
         let kinds = Set(log.events.map(\.kind))
-        #expect(kinds.isSuperset(of: ["start", "step", "accesses", "relief", "stayed", "done", "relaunch", "end"]))
+        #expect(kinds.isSuperset(of: ["start", "step", "accesses", "reclaim", "stayed", "done", "relaunch", "end"]))
         for kind in kinds { #expect(readme.contains("| `\(kind)` |"), "\(kind)") }
     }
 }

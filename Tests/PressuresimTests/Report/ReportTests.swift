@@ -103,7 +103,7 @@ import Testing
                 start: .milliseconds(10),
                 duration: .milliseconds(250),
                 outcome: "0 values out",
-                relief: ReliefRecord(report, at: .milliseconds(10), rssFall: .mebibytes(9))
+                reclaim: ReclaimRecord(report, at: .milliseconds(10), rssFall: .mebibytes(9))
             ),
         ]
         return record
@@ -147,8 +147,8 @@ import Testing
         #expect(figures[.returnedOverClaimed] == 0.9)
         #expect(figures[.compressionRatio] == 0.25)
         #expect(figures[.evictRate] == Double(10 << 20) / 0.25)
-        #expect(figures[.reliefMax] == 0.25)
-        #expect(figures[.realReliefs] == 0)
+        #expect(figures[.reclaimMax] == 0.25)
+        #expect(figures[.realReclaims] == 0)
         #expect(figures[.duration] == 1.5)
     }
 
@@ -175,10 +175,10 @@ import Testing
         #expect(all["claimed"]?["unit"] as? String == "bytes")
         let steps = try #require(json["steps"] as? [[String: Any]])
         #expect(
-            steps[1].keys.sorted() == ["at_seconds", "duration_seconds", "number", "outcome", "relief", "title"]
+            steps[1].keys.sorted() == ["at_seconds", "duration_seconds", "number", "outcome", "reclaim", "title"]
         )
         #expect(
-            (steps[1]["relief"] as? [String: Any])?.keys.sorted() == [
+            (steps[1]["reclaim"] as? [String: Any])?.keys.sorted() == [
                 "at_seconds", "cause", "claimed_bytes", "copied_bytes", "duration_seconds", "evicted", "failures",
                 "origin", "returned_bytes", "rss_fall_bytes", "skipped", "stored_bytes", "trimmed",
             ]
@@ -189,6 +189,6 @@ import Testing
 }
 
 extension EvictionReport {
-    /// A report of a relief that did nothing; only the library makes others.
+    /// A report of a reclaim that did nothing; only the library makes others.
     static func empty(_ cause: PressureCause) -> EvictionReport { EvictionReport(cause: cause) }
 }

@@ -29,7 +29,7 @@ import Testing
         #expect(figures[.lost] == 0)
         #expect(figures[.verified] == 4)
         #expect(figures[.failedAccesses] == 0)
-        #expect(figures[.reliefs] == 2)
+        #expect(figures[.reclaims] == 2)
         #expect(figures[.evicted] == 8)
         #expect(figures[.accesses] == 28)
         #expect(figures[.loads] == 1)
@@ -37,7 +37,7 @@ import Testing
         #expect((figures[.restores] ?? 0) >= 3)
         #expect(record.verifiedAtEnd == 4)
         #expect(record.steps.map(\.number) == [1, 2, 3, 4, 5, 6, 7])
-        #expect(record.reliefs.map(\.origin) == ["simulated", "background"])
+        #expect(record.reclaims.map(\.origin) == ["simulated", "background"])
         #expect(record.evictions.count == 8)
     }
 
@@ -94,7 +94,7 @@ import Testing
         #expect(figures[.hits] == 7)
         // The one that was visible at the end of the browse.
         #expect(figures[.restoredAhead] == 1)
-        #expect(record.reliefs.first?.evicted.map(\.path) == ["card-*/face"])
+        #expect(record.reclaims.first?.evicted.map(\.path) == ["card-*/face"])
     }
 
     @Test func stepsMayRunSideBySide() async throws {
@@ -121,11 +121,11 @@ import Testing
         #expect(figures[.lost] == 0)
         #expect((figures[.skipped] ?? 0) >= 2)
         #expect(
-            record.reliefs.allSatisfy {
+            record.reclaims.allSatisfy {
                 $0.skipped.allSatisfy { $0.reason.hasPrefix("spill") || $0.reason == "notCompressible" }
             }
         )
-        #expect(!record.reliefs.flatMap(\.failures).isEmpty)
+        #expect(!record.reclaims.flatMap(\.failures).isEmpty)
     }
 
     @Test(arguments: ["/no/such/directory", "/proc"])

@@ -26,14 +26,14 @@ import Testing
         #expect(points.map(\.step) == points.map(\.step).sorted())
         #expect(points.last?.step == 5)
         // Each step has a point before and after it.
-        let relief = points.filter { $0.step == 2 }
-        #expect(relief.first?.spilled == .zero && relief.first?.resident.bytes ?? 0 > 3 * 65_536)
-        #expect(relief.last?.resident == .zero && relief.last?.spilled.bytes ?? 0 >= 3 * 65_536)
-        #expect(relief.last?.stored.bytes ?? 0 > 0)
+        let reclaim = points.filter { $0.step == 2 }
+        #expect(reclaim.first?.spilled == .zero && reclaim.first?.resident.bytes ?? 0 > 3 * 65_536)
+        #expect(reclaim.last?.resident == .zero && reclaim.last?.spilled.bytes ?? 0 >= 3 * 65_536)
+        #expect(reclaim.last?.stored.bytes ?? 0 > 0)
         #expect(points.last?.accesses == 404)
         #expect(points.last?.misses == record.tally.count - (record.tally.latencies[.hit]?.count ?? 0))
         #expect(points.allSatisfy { $0.rss == nil && $0.clean <= $0.resident })
-        #expect(record.timeline.marks.map(\.kind) == [.warning, .relief, .background, .relief, .foreground])
+        #expect(record.timeline.marks.map(\.kind) == [.warning, .reclaim, .background, .reclaim, .foreground])
         #expect(record.timeline.marks.map(\.at) == record.timeline.marks.map(\.at).sorted())
     }
 
@@ -89,7 +89,7 @@ import Testing
         let columns = lines.map { $0.split(separator: ",", omittingEmptySubsequences: false) }
         #expect(columns.allSatisfy { $0.count == TimelineCSV.columns.count })
         let marks = columns.dropFirst().flatMap { $0[11].split(separator: " ") }
-        #expect(marks == ["warning", "relief", "background", "relief", "foreground"])
+        #expect(marks == ["warning", "reclaim", "background", "reclaim", "foreground"])
         #expect(columns[1][8] == "", "not measured in virtual time")
     }
 }

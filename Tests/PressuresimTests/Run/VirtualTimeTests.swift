@@ -139,7 +139,7 @@ import Testing
         #expect(levels == ["warning", "critical", "warning", "normal"])
         // 4 GiB are free at the start, and warning begins at a fifth of 8.
         #expect(record.filled > .mebibytes(3 << 10) && record.filled < .mebibytes(4 << 10))
-        #expect((Figures(record)[.realReliefs] ?? 0) >= 1)
+        #expect((Figures(record)[.realReclaims] ?? 0) >= 1)
         #expect(Figures(record)[.lost] == 0)
     }
 }

@@ -62,14 +62,14 @@ import Testing
         #expect(figures[.hits] == 50)
         #expect(figures[.restores] == 10)
         #expect(figures[.hitRate] == 0.5)
-        #expect(record.reliefs.first?.evicted.contains { $0.path == "shop/orders" && $0.values == 10 } == true)
+        #expect(record.reclaims.first?.evicted.contains { $0.path == "shop/orders" && $0.values == 10 } == true)
     }
 
     @Test func aKeyedCacheKeepsToItsLimitWithoutPressure() async throws {
         let (_, figures) = try await play(
             shop("  - access: {of: shop/goods, pattern: uniform, count: 300}", cache: ", limit: 160KiB")
         )
-        #expect(figures[.reliefs] == 0)
+        #expect(figures[.reclaims] == 0)
         // A quarter fits: a hit rate near one would mean that nobody keeps to anything.
         #expect(try #require(figures[.hitRate]) < 0.6)
         #expect(figures[.lost] == 0)
@@ -89,7 +89,7 @@ import Testing
         )
         #expect(record.steps.map(\.outcome).contains("shop covered"))
         #expect(record.steps.map(\.outcome).contains("shop uncovered"))
-        #expect(record.reliefs.first?.evicted.contains { $0.path == "shop/till/sum" } == true)
+        #expect(record.reclaims.first?.evicted.contains { $0.path == "shop/till/sum" } == true)
         #expect(figures[.failedAccesses] == 0)
         #expect(figures[.lost] == 0)
     }

@@ -23,7 +23,7 @@ import Testing
         #expect(
             replay.text(.plain) == """
                 test.signals
-                1 sample in 0.000 s: 0 level changes, 0 reliefs wanted, worst score 0.04, ends at normal
+                1 sample in 0.000 s: 0 level changes, 0 reclaims wanted, worst score 0.04, ends at normal
                 """
         )
     }

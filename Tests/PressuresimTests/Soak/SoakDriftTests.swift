@@ -106,7 +106,7 @@ import Testing
         var tally = SoakLoad.Tally(reads: 60_000, changes: 4000, rightAtEnd: plan.count)
         tally.lost = 0
         var news = SoakNews(seconds: 600, tally: tally, scenes: 19, saves: 13, heapBytes: 2 << 20)
-        news.library = SurvivalLibraryPart(reliefs: 900, longestReliefSeconds: 0.2, evictions: 9000, restores: 5000)
+        news.library = SurvivalLibraryPart(reclaims: 900, longestReclaimSeconds: 0.2, evictions: 9000, restores: 5000)
         news.isFinal = true
         outcome.news = news
         outcome.status = 0

@@ -1,7 +1,7 @@
 import PressureKit
 
 func openGallery() async throws {
-    let manager = try PressureManager()  // opens the spill file, reserves all that a relief will need
+    let manager = try PressureManager()  // opens the spill file, reserves all that a reclaim will need
     let gallery = PressureController("gallery")
     try manager.root.addChild(gallery)
 

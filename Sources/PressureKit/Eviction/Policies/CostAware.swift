@@ -1,6 +1,6 @@
 /// The least expected cost for each byte freed, within classes: `(p(reuse) × return cost + write cost) / bytes`.
 ///
-/// **Why a ratio.** A relief has to free a number of bytes at the least cost to come, which is a knapsack, and taking
+/// **Why a ratio.** A reclaim has to free a number of bytes at the least cost to come, which is a knapsack, and taking
 /// what costs least per byte solves it but for the last victim. GreedyDual-Size (Cao and Irani, USITS 1997) and its
 /// descendants rank by cost over size too. They need an inflating offset because a queue keeps ranks from different
 /// times; here all ranks are computed at one moment, so age enters as what it is, a probability.
@@ -8,7 +8,7 @@
 /// **Return cost** is a restore's if there is or will be a copy, else the loader's: whichever is cheaper, measured for
 /// each cache. **Write cost** is paid now, while somebody is waiting for the memory.
 ///
-/// **p(reuse)** is the probability that the value is used again before the next relief, `horizon` ticks from now; what
+/// **p(reuse)** is the probability that the value is used again before the next reclaim, `horizon` ticks from now; what
 /// happens after that, the next plan decides. With `T` for the horizon and `a` for the age, `p = 1 − (a / (a + T))^k`,
 /// `k` being 1 for a value that was used once and 2 for one that was used again. That is what follows when uses are a
 /// Poisson process of unknown rate that has shown `k` uses within `a` ticks (a gamma-distributed rate, so a
@@ -21,7 +21,7 @@
 /// values came in as there are.
 ///
 /// **A refault** was a wrong guess: the value came back before the horizon. It counts as likely to be used in the next
-/// one, `p ≥ 1/2`, until a relief has spared it: its grace.
+/// one, `p ≥ 1/2`, until a reclaim has spared it: its grace.
 ///
 /// **Rounding**: costs are noisy averages, so ranks that differ by less than 1 % are equal (the upper 15 bits of a
 /// `Float`, as CAMP keeps a few significant bits: Ghandeharizadeh et al., Middleware 2014), and of equals the least

@@ -14,7 +14,7 @@ package struct Sieve: EvictionPolicy {
     package var name: String { "sieve" }
 
     package func rank(_ candidate: Candidate, at moment: PlanMoment) -> UInt64 {
-        candidate.rank((candidate.hits > 0 ? 1 << 32 : 0) | UInt64(way(to: candidate, at: moment)))
+        candidate.rank((candidate.hits > 0 ? 1 << 32 : 0) | UInt64(distance(to: candidate, at: moment)))
     }
 
     package func hand(afterTaking victim: Candidate, at moment: PlanMoment) -> UInt32 { victim.arrival &+ 1 }
@@ -22,11 +22,11 @@ package struct Sieve: EvictionPolicy {
     package func hits(afterSparing candidate: Candidate, last: Candidate, at moment: PlanMoment) -> UInt8 {
         guard candidate.evictionClass == last.evictionClass else { return candidate.hits }
         // In its second lap the hand has passed all of them.
-        let isPassed = last.hits > 0 || way(to: candidate, at: moment) < way(to: last, at: moment)
+        let isPassed = last.hits > 0 || distance(to: candidate, at: moment) < distance(to: last, at: moment)
         return isPassed ? 0 : candidate.hits
     }
 
     /// How far the hand has to go to a candidate: to what arrived after where it stands first, then, past the newest,
     /// to the oldest.
-    private func way(to candidate: Candidate, at moment: PlanMoment) -> UInt32 { candidate.arrival &- moment.hand }
+    private func distance(to candidate: Candidate, at moment: PlanMoment) -> UInt32 { candidate.arrival &- moment.hand }
 }

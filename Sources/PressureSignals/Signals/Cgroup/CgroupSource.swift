@@ -10,8 +10,8 @@ import SystemPackage
 package final class CgroupSource: SignalSource {
     private struct Level {
         let files: any CgroupLevel
-        var rope: UsageBellRope?
-        var reclaim: ReclaimBell?
+        var notifier: UsageNotifier?
+        var reclaim: ReclaimNotifier?
         /// It had a limit at the last sample.
         var isLimited = false
         var hasRung = false
@@ -19,7 +19,7 @@ package final class CgroupSource: SignalSource {
         var isVerified = false
     }
 
-    /// Tags from here on are those of reclaim bells.
+    /// Tags from here on are those of reclaim notifiers.
     private static let reclaimTags = 1000
 
     private struct State {
@@ -52,7 +52,7 @@ package final class CgroupSource: SignalSource {
 
     deinit {
         state.withLock { state in
-            for place in state.levels.indices { cut(place, &state) }
+            for place in state.levels.indices { disarm(place, &state) }
         }
     }
 
@@ -77,7 +77,7 @@ package final class CgroupSource: SignalSource {
         guard let headroom = usage.headroom else {
             guard state.levels[place]?.isLimited ?? false else { return nil }
             // The limit was lifted.
-            cut(place, &state)
+            disarm(place, &state)
             return SignalReading(
                 origin: .cgroup,
                 source: files.directory,
@@ -89,51 +89,51 @@ package final class CgroupSource: SignalSource {
         if let limit = usage.limit { state.limit = min(state.limit ?? limit, limit) }
         if state.levels[place]?.hasRung ?? false {
             state.levels[place]?.hasRung = false
-            let bells = state.levels[place]?.rope?.bells
+            let marks = state.levels[place]?.notifier?.marks
             // The kernel counts in batches per CPU, and also rings on the way down.
-            let isTrue = (bells?.warning ?? bells?.critical).map { usage.used + .mebibytes(1) >= $0 } ?? false
+            let isTrue = (marks?.warning ?? marks?.critical).map { usage.used + .mebibytes(1) >= $0 } ?? false
             if isTrue { state.levels[place]?.isVerified = true }
         }
-        hang(usage, place, &state, at: now)
-        let isSafe = hangReclaimBell(usage, place, &state, at: now)
+        arm(usage, place, &state, at: now)
+        let isSafe = armReclaimNotifier(usage, place, &state, at: now)
         return SignalReading(
             origin: .cgroup,
             source: files.directory,
             measure: .headroom(headroom),
             takenAt: now,
-            isWatched: isSafe || state.levels[place]?.rope?.bells.isSafe ?? false
+            isWatched: isSafe || state.levels[place]?.notifier?.marks.isSafe ?? false
         )
     }
 
-    private func hang(_ usage: CgroupUsage, _ place: Int, _ state: inout State, at now: MonotonicInstant) {
-        guard let loop = state.loop, state.levels[place]?.rope != nil else { return }
-        let bells = UsageBells(usage, thresholds: context.thresholds)
-        guard state.levels[place]?.rope?.hang(bells, of: usage.limit, on: loop, at: now) ?? false,
-            let descriptor = state.levels[place]?.rope?.descriptor, descriptor >= 0
+    private func arm(_ usage: CgroupUsage, _ place: Int, _ state: inout State, at now: MonotonicInstant) {
+        guard let loop = state.loop, state.levels[place]?.notifier != nil else { return }
+        let marks = UsageMarks(usage, thresholds: context.thresholds)
+        guard state.levels[place]?.notifier?.arm(marks, of: usage.limit, on: loop, at: now) ?? false,
+            let descriptor = state.levels[place]?.notifier?.descriptor, descriptor >= 0
         else { return }
         if !loop.watch(descriptor, for: .readable, tag: place, receiver: self) {
-            state.levels[place]?.rope?.cut(from: nil)
+            state.levels[place]?.notifier?.disarm(from: nil)
         }
     }
 
     /// - Returns: Whether the level cannot rise without a ring.
-    private func hangReclaimBell(
+    private func armReclaimNotifier(
         _ usage: CgroupUsage,
         _ place: Int,
         _ state: inout State,
         at now: MonotonicInstant
     ) -> Bool {
-        guard let loop = state.loop, ReclaimBell.isSafe(usage, thresholds: context.thresholds) else { return false }
-        state.levels[place]?.reclaim?.hang(at: now) { descriptor, interest in
+        guard let loop = state.loop, ReclaimNotifier.isSafe(usage, thresholds: context.thresholds) else { return false }
+        state.levels[place]?.reclaim?.arm(at: now) { descriptor, interest in
             loop.watch(descriptor, for: interest, tag: place + Self.reclaimTags, receiver: self)
         }
-        return state.levels[place]?.reclaim?.isHung ?? false
+        return state.levels[place]?.reclaim?.isArmed ?? false
     }
 
-    private func cut(_ place: Int, _ state: inout State) {
+    private func disarm(_ place: Int, _ state: inout State) {
         let loop = state.loop
-        state.levels[place]?.rope?.cut(from: loop)
-        state.levels[place]?.reclaim?.cut { loop?.unwatch($0) }
+        state.levels[place]?.notifier?.disarm(from: loop)
+        state.levels[place]?.reclaim?.disarm { loop?.unwatch($0) }
     }
 
     /// Looks whether the process has been moved, and if so, opens the files of where it is now.
@@ -144,7 +144,7 @@ package final class CgroupSource: SignalSource {
             let index = place % CgroupLayout.deepest
             let directories = place < CgroupLayout.deepest ? layout.unified : layout.memory
             let directory = index < directories.count ? directories[index] : nil
-            cut(place, &state)
+            disarm(place, &state)
             state.levels[place] = directory.flatMap { open($0, isLegacy: place >= CgroupLayout.deepest) }
         }
     }
@@ -154,12 +154,12 @@ package final class CgroupSource: SignalSource {
             guard let files = try? LegacyLevel(directory: directory) else { return nil }
             return Level(
                 files: files,
-                rope: UsageBellRope(directory: directory),
-                reclaim: ReclaimBell(legacy: directory)
+                notifier: UsageNotifier(directory: directory),
+                reclaim: ReclaimNotifier(legacy: directory)
             )
         }
         guard let files = try? UnifiedLevel(directory: directory) else { return nil }
-        return Level(files: files, reclaim: ReclaimBell(unified: directory))
+        return Level(files: files, reclaim: ReclaimNotifier(unified: directory))
     }
 
     // MARK: Waiting
@@ -169,7 +169,7 @@ package final class CgroupSource: SignalSource {
     package func detach(from loop: EventLoop) {
         state.withLock { state in
             guard state.loop === loop else { return }
-            for place in state.levels.indices { cut(place, &state) }
+            for place in state.levels.indices { disarm(place, &state) }
             state.loop = nil
         }
     }
@@ -181,7 +181,7 @@ package final class CgroupSource: SignalSource {
                 state.levels[event.tag - Self.reclaimTags]?.reclaim?.noteRing { loop?.unwatch($0) }
                 return
             }
-            state.levels[event.tag]?.rope?.quiet()
+            state.levels[event.tag]?.notifier?.drain()
             state.levels[event.tag]?.hasRung = true
         }
     }
@@ -211,21 +211,21 @@ package final class CgroupSource: SignalSource {
             return status
         }
         guard let headroom = usage.headroom else { return status }
-        let isHung = level.reclaim?.isHung ?? false
-        status.state = isHung ? .armed : .available
+        let isArmed = level.reclaim?.isArmed ?? false
+        status.state = isArmed ? .armed : .available
         status.detail =
             "\(headroom.available) of \(headroom.limit) left; "
-            + (isHung ? "the kernel rings when it takes page cache away." : "polled.")
-        guard let rope = level.rope else { return status }
-        if let refusal = rope.refusal {
+            + (isArmed ? "the kernel rings when it takes page cache away." : "polled.")
+        guard let notifier = level.notifier else { return status }
+        if let refusal = notifier.refusal {
             let reason = Errno(rawValue: refusal)
             status.detail =
                 "\(headroom.available) of \(headroom.limit) left; polled, for the kernel may not be asked to ring: \(reason)."
             status.remedy =
                 "Mount the cgroup file system writable for the process; without it, it is polled more often."
-        } else if rope.descriptor >= 0 {
+        } else if notifier.descriptor >= 0 {
             status.state = level.isVerified ? .verified : .armed
-            let usages = [rope.bells.warning, rope.bells.critical].compactMap { $0.map(\.description) }
+            let usages = [notifier.marks.warning, notifier.marks.critical].compactMap { $0.map(\.description) }
             status.detail =
                 "\(headroom.available) of \(headroom.limit) left; the kernel rings at a usage of \(usages.joined(separator: " and "))."
         }

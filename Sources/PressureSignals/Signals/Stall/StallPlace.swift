@@ -13,12 +13,12 @@ struct StallPlace {
     private let totals: ProcFile
     private(set) var triggers: [StallTrigger] = []
     /// Rings on the way to the others.
-    private var scout: StallTrigger?
+    private var earlyTrigger: StallTrigger?
     /// Why there is no trigger.
     private(set) var refusal: Errno?
     /// A trigger has rung since the last reading.
     private var hasRung = false
-    private var hasStirred = false
+    private var hasFiredEarly = false
     /// A trigger has rung, and tasks had waited.
     private(set) var isVerified = false
     private var someAtLastRing = 0
@@ -44,25 +44,25 @@ struct StallPlace {
             isVerified = isVerified || now.some > someAtLastRing
             someAtLastRing = now.some
         }
-        defer { (hasRung, hasStirred) = (false, false) }
+        defer { (hasRung, hasFiredEarly) = (false, false) }
         return StallReading(
             totals: now,
             scope: scope,
             isArmed: !triggers.isEmpty,
             hasRung: hasRung,
-            hasStirred: hasStirred
+            hasFiredEarly: hasFiredEarly
         )
     }
 
-    /// Arms a trigger for each level, and a scout.
+    /// Arms a trigger for each level, and an early one.
     ///
     /// The kernel looks at the triggers of those without privileges once in two seconds. What begins after one look and
-    /// crosses before the next is seen there; what crosses slowly would be seen up to two seconds late. The scout rings at a
+    /// crosses before the next is seen there; what crosses slowly would be seen up to two seconds late. The early one fires at a
     /// quarter of the way, and from then on the monitor looks for itself.
     ///
     /// - Parameters:
-    ///   - watch: Has a descriptor watched, a scout's or not; `false` when that cannot be.
-    mutating func arm(_ thresholds: StallThresholds, watch: (_ descriptor: CInt, _ isScout: Bool) -> Bool) {
+    ///   - watch: Has a descriptor watched, the early one's or not; `false` when that cannot be.
+    mutating func arm(_ thresholds: StallThresholds, watch: (_ descriptor: CInt, _ isEarly: Bool) -> Bool) {
         guard triggers.isEmpty else { return }
         do throws(Errno) {
             for (line, waiting) in [(StallTrigger.Line.some, thresholds.warning), (.full, thresholds.critical)] {
@@ -74,7 +74,7 @@ struct StallPlace {
             refusal = triggers.isEmpty ? error : nil
         }
         // Without it, all works but a little later.
-        if !triggers.isEmpty { scout = try? arm(.some, thresholds.warning / 4, thresholds) { watch($0, true) } }
+        if !triggers.isEmpty { earlyTrigger = try? arm(.some, thresholds.warning / 4, thresholds) { watch($0, true) } }
     }
 
     private func arm(
@@ -94,17 +94,17 @@ struct StallPlace {
 
     /// Ends the triggers.
     mutating func disarm(unwatch: (CInt) -> Void) {
-        for trigger in triggers + (scout.map { [$0] } ?? []) {
+        for trigger in triggers + (earlyTrigger.map { [$0] } ?? []) {
             unwatch(trigger.descriptor)
             trigger.close()
         }
         triggers = []
-        scout = nil
+        earlyTrigger = nil
     }
 
-    /// A trigger has rung, or only the scout.
-    mutating func noteRing(ofScout isScout: Bool) {
-        if isScout { hasStirred = true } else { hasRung = true }
+    /// A trigger has rung, or only the early one.
+    mutating func noteRing(early isEarly: Bool) {
+        if isEarly { hasFiredEarly = true } else { hasRung = true }
     }
 
     /// Whether the place works, and how well.

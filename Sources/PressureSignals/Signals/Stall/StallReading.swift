@@ -40,15 +40,15 @@ package struct StallReading: Hashable, Sendable {
     /// It has, since the last reading. It may have been a false alarm.
     package var hasRung: Bool
     /// Some have waited, though not long enough for the level: reason to look closer for a while.
-    package var hasStirred: Bool
+    package var hasFiredEarly: Bool
 
     /// Creates a reading.
-    package init(totals: StallTotals, scope: Scope, isArmed: Bool, hasRung: Bool, hasStirred: Bool = false) {
+    package init(totals: StallTotals, scope: Scope, isArmed: Bool, hasRung: Bool, hasFiredEarly: Bool = false) {
         self.totals = totals
         self.scope = scope
         self.isArmed = isArmed
         self.hasRung = hasRung
-        self.hasStirred = hasStirred
+        self.hasFiredEarly = hasFiredEarly
     }
 }
 

@@ -9,8 +9,8 @@ package final class StallSource: SignalSource {
     /// The process's own cgroup, three above it, and the machine. Each trigger of a privileged process costs the kernel a
     /// thread, so there are no more.
     package static let mostPlaces = 5
-    /// Tags from here on are those of scouts.
-    private static let scoutTags = 1000
+    /// Tags from here on are those of early triggers.
+    private static let earlyTags = 1000
 
     private struct State {
         var locator: CgroupLocator
@@ -90,8 +90,8 @@ package final class StallSource: SignalSource {
     private func arm(_ state: inout State) {
         guard let loop = state.loop else { return }
         for place in state.places.indices {
-            state.places[place]?.arm(context.thresholds.stall) { descriptor, isScout in
-                let tag = isScout ? place + Self.scoutTags : place
+            state.places[place]?.arm(context.thresholds.stall) { descriptor, isEarly in
+                let tag = isEarly ? place + Self.earlyTags : place
                 return loop.watch(descriptor, for: .urgent, tag: tag, receiver: self)
             }
         }
@@ -121,10 +121,10 @@ package final class StallSource: SignalSource {
 
     package func receive(_ event: EventLoop.Event) {
         state.withLock { state in
-            let isScout = event.tag >= Self.scoutTags
-            let place = isScout ? event.tag - Self.scoutTags : event.tag
+            let isEarly = event.tag >= Self.earlyTags
+            let place = isEarly ? event.tag - Self.earlyTags : event.tag
             guard event.failed else {
-                state.places[place]?.noteRing(ofScout: isScout)
+                state.places[place]?.noteRing(early: isEarly)
                 return
             }
             // For good: the cgroup is gone or the kernel has stopped counting. Left open, the descriptor rings for ever.

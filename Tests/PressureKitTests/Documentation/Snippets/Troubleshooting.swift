@@ -5,7 +5,7 @@ private func follow(_ manager: PressureManager) async {
     for await event in manager.events {
         switch event {
         case .failure(let error): print(error)
-        case .reliefFinished(let report) where !report.skipped.isEmpty: print(report)
+        case .reclaimFinished(let report) where !report.skipped.isEmpty: print(report)
         default: break
         }
     }

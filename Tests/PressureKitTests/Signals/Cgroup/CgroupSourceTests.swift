@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Plain files have no `cgroup.event_control`.
-    @Test func bellsThatAreRefusedAreNotAskedForAgain() throws {
+    @Test func marksThatAreRefusedAreNotAskedForAgain() throws {
         let root = try FakeRoot()
         try root.enterLegacy("/job")
         try root.makeLegacy("/job", usage: 300, limit: "1000")

@@ -11,7 +11,7 @@ import Testing
 struct LegacyCgroupTests {
     private static let limit = ByteCount.mebibytes(200)
 
-    /// What a monitor saw, and a bell for each step.
+    /// What a monitor saw, and a mark for each step.
     private final class Witness: Sendable {
         private let samples = Lock<[PressureMonitor.Sample]>([])
         private let loop: EventLoop
@@ -119,7 +119,7 @@ struct LegacyCgroupTests {
         #expect(!rung.isEmpty, "some step came long before the sleep before it was over")
     }
 
-    @Test func aLowerLimitIsSeenAndHasItsOwnBells() throws {
+    @Test func aLowerLimitIsSeenAndHasItsOwnMarks() throws {
         let cgroup = try RealCgroup(limit: Self.limit)
         let root = try cgroup.root()
         let source = try CgroupSource(context: root.context)
@@ -136,33 +136,33 @@ struct LegacyCgroupTests {
         #expect(loop.watchCount == 1)
     }
 
-    /// The kernel takes 15 to 30 ms for each bell, in which the monitor would see nothing.
-    @Test func bellsThatMoveWithThePageCacheAreChangedOnceASecond() throws {
+    /// The kernel takes 15 to 30 ms for each mark, in which the monitor would see nothing.
+    @Test func marksThatMoveWithThePageCacheAreChangedOnceASecond() throws {
         let cgroup = try RealCgroup(limit: Self.limit)
         let root = try cgroup.root()
         let loop = try EventLoop()
-        var rope = UsageBellRope(directory: cgroup.memory)
-        defer { rope.cut(from: loop) }
+        var notifier = UsageNotifier(directory: cgroup.memory)
+        defer { notifier.disarm(from: loop) }
         func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
-        func bells(used: Int, reclaimable: Int) -> UsageBells {
+        func marks(used: Int, reclaimable: Int) -> UsageMarks {
             let usage = CgroupUsage(used: .mebibytes(used), reclaimable: .mebibytes(reclaimable), limit: Self.limit)
-            return UsageBells(usage, thresholds: root.context.thresholds)
+            return UsageMarks(usage, thresholds: root.context.thresholds)
         }
-        func isHung(_ wanted: UsageBells, _ limit: ByteCount, at milliseconds: Int64) -> Bool {
-            rope.hang(wanted, of: limit, on: loop, at: at(milliseconds))
+        func isArmed(_ wanted: UsageMarks, _ limit: ByteCount, at milliseconds: Int64) -> Bool {
+            notifier.arm(wanted, of: limit, on: loop, at: at(milliseconds))
         }
-        let low = bells(used: 10, reclaimable: 0)
-        #expect(isHung(low, Self.limit, at: 0))
-        #expect(rope.bells.isSafe)
-        let behindWarning = bells(used: 165, reclaimable: 0)
+        let low = marks(used: 10, reclaimable: 0)
+        #expect(isArmed(low, Self.limit, at: 0))
+        #expect(notifier.marks.isSafe)
+        let behindWarning = marks(used: 165, reclaimable: 0)
         #expect(behindWarning.warning == nil && behindWarning.critical != nil)
-        #expect(!isHung(behindWarning, Self.limit, at: 1), "the one that is wanted hangs")
-        let cached = bells(used: 175, reclaimable: 30)
-        #expect(!isHung(cached, Self.limit, at: 2))
-        #expect(!rope.bells.isSafe, "so that it is looked at as often as without bells")
-        #expect(isHung(cached, Self.limit, at: 1_000))
-        #expect(!isHung(low, Self.limit, at: 1_500))
-        #expect(isHung(low, .mebibytes(100), at: 1_501), "another limit has its own at once")
+        #expect(!isArmed(behindWarning, Self.limit, at: 1), "the one that is wanted hangs")
+        let cached = marks(used: 175, reclaimable: 30)
+        #expect(!isArmed(cached, Self.limit, at: 2))
+        #expect(!notifier.marks.isSafe, "so that it is looked at as often as without marks")
+        #expect(isArmed(cached, Self.limit, at: 1_000))
+        #expect(!isArmed(low, Self.limit, at: 1_500))
+        #expect(isArmed(low, .mebibytes(100), at: 1_501), "another limit has its own at once")
     }
 
     @Test func aCgroupThatIsRemovedLeavesNoDescriptorBehindThatRings() throws {

@@ -113,7 +113,7 @@ struct RealStallTests {
         let (source, root) = try Self.source(cgroup)
         let loop = try EventLoop()
         source.attach(to: loop)
-        #expect(loop.watchCount == 3, "two levels and a scout")
+        #expect(loop.watchCount == 3, "two levels and a earlyTrigger")
         let status = try #require(source.statuses.first)
         #expect(status.state == .armed)
         source.detach(from: loop)
@@ -180,13 +180,13 @@ struct RealStallTests {
         let loop = try EventLoop()
         source.attach(to: loop)
         defer { source.detach(from: loop) }
-        #expect(loop.watchCount == 3, "two levels and a scout")
+        #expect(loop.watchCount == 3, "two levels and a earlyTrigger")
         old.remove(old.unified)
         while loop.watchCount > 0 { _ = loop.wait(upTo: .seconds(20)) }
         try root.write("/proc/self/cgroup", "4:memory:/\(new.name)\n0::/\(new.name)\n")
         var readings: [SignalReading?] = Array(repeating: nil, count: source.width)
         source.sample(at: MonotonicInstant(nanoseconds: 6_000_000_000), into: &readings, from: 0)
-        #expect(loop.watchCount == 3, "two levels and a scout")
+        #expect(loop.watchCount == 3, "two levels and a earlyTrigger")
         #expect(source.statuses.first?.source.hasSuffix(new.name + "/memory.pressure") ?? false)
     }
 

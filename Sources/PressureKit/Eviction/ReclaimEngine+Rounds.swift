@@ -1,0 +1,307 @@
+import CLinuxShims
+import PressureSystem
+import SpillStore
+import Synchronization
+
+/// A reclaim: rounds of planning, releasing and copying, until its target is reached, and what came of them.
+extension ReclaimEngine {
+    /// What a reclaim has come to so far. One lives on the reclaim thread's stack.
+    struct Progress {
+        let storage: PlanStorage
+        let residentBefore: Int
+        var phases = EvictionReport.Phases()
+        var freed = 0
+        var allocations = 0
+        /// What could be evicted when the first round began; `nil` before.
+        var evictable: Int?
+        /// When the last plan was made; `nil` before the first.
+        var moment: PlanMoment?
+        /// What the plans are expected to come to.
+        var prediction = PlanPrediction()
+        /// The victim with the highest rank.
+        var last: Candidate?
+        /// The deadline that ended a round.
+        var missedDeadline: MonotonicInstant?
+        /// What write-back came to, if it failed.
+        var lateFailure: SpillFailure?
+        /// Whether a round has freed nothing, so that another one would not either.
+        var isExhausted = false
+        /// Says whether memory is short no more; `nil` when nobody knows, or more is wanted than that.
+        var isOver: (() -> Bool)?
+        /// What was freed when that was asked last.
+        private var freedAtLook = 0
+        /// Whether it is.
+        private(set) var hasEnded = false
+
+        /// Looks, every few MiB, whether memory is short no more: others may have freed what was missing.
+        mutating func look() -> Bool {
+            guard let isOver, !hasEnded, freed - freedAtLook >= Self.step else { return hasEnded }
+            freedAtLook = freed
+            hasEnded = isOver()
+            return hasEnded
+        }
+
+        /// How much is freed between two looks.
+        private static let step = 4 << 20
+
+        fileprivate init(_ storage: PlanStorage, residentBefore: Int) {
+            self.storage = storage
+            self.residentBefore = residentBefore
+        }
+
+        /// Whether `amount` has been freed, or no more can be.
+        func hasReached(_ amount: ReclaimAmount) -> Bool {
+            if amount.isNothing || isExhausted || hasEnded { return true }
+            if let missedDeadline, let deadline = amount.deadline, deadline <= missedDeadline { return true }
+            guard let evictable, let goal = amount.goal(evictable: evictable) else { return false }
+            return freed >= goal
+        }
+    }
+
+    /// Begins a reclaim.
+    func begin() -> Progress {
+        guard let taken = storage.withLock({ $0.idle.take() }) else {
+            preconditionFailure("a reclaim was begun while another was running")
+        }
+        let progress = Progress(taken, residentBefore: residentBytes())
+        WarmPages.shared.close()
+        return progress
+    }
+
+    /// Plans and carries out one round towards an amount in total. Allocates nothing.
+    func round(_ progress: inout Progress, root: some CandidateSource, amount: ReclaimAmount) {
+        let allocationsBefore = probe()
+        let freedBefore = progress.freed
+        let start = clock.now()
+        let storage = progress.storage
+        let canSpill = self.canSpill
+        let moment = moment(&progress)
+        // A share is a number only when all has been seen.
+        let stated = amount.mostBytes.map { $0 - progress.freed }
+        let wantsAll = amount.share >= 1 || policy.takesEverything
+        storage.begin(policy, at: moment, goal: stated, wantsAll: wantsAll, compression: compression)
+        root.listCandidates(in: storage, canSpill: canSpill)
+        let evictable = progress.evictable ?? storage.seenBytes
+        progress.evictable = evictable
+        let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
+        let plan = unsafe Planner.plan(
+            UnsafeBufferPointer(rebasing: storage.candidates[..<storage.candidateCount]),
+            choices: UnsafeMutableBufferPointer(rebasing: storage.choices[..<storage.candidateCount]),
+            goal: goal,
+            policy: policy,
+            at: moment
+        )
+        let victims = storage.beginVictims(plan.count)
+        progress.prediction += plan.prediction
+        progress.last = plan.last ?? progress.last
+        let planned = clock.now()
+        progress.phases.plan += planned - start
+
+        let firstSpill = releaseFree(&progress, victims: 0..<victims, deadline: amount.deadline)
+        let released = clock.now()
+        progress.phases.release += released - planned
+
+        spill(&progress, victims: firstSpill..<victims, deadline: amount.deadline)
+        lookAtWriteback(&progress)
+        progress.phases.spill += clock.now() - released
+        // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
+        // suspended, what can be made again may go without.
+        let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
+        let isStuck = goal == nil && !storage.isTruncated || progress.freed == freedBefore
+        progress.isExhausted = !isLate && canSpill == self.canSpill && isStuck
+        spare(progress)
+        progress.allocations += probe() - allocationsBefore
+    }
+
+    /// The moment of a round: no value is younger than that.
+    private func moment(_ progress: inout Progress) -> PlanMoment {
+        let now = UseClock.tick()
+        var moment = progress.moment ?? history.withLock { $0.begin(at: now, count: $0.seen) }
+        moment.now = now
+        progress.moment = moment
+        return moment
+    }
+
+    /// Releases the victims that need no copy, which the plan puts first; returns where the others begin.
+    private func releaseFree(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) -> Int {
+        let storage = progress.storage
+        for victim in victims {
+            if let deadline, clock.now() >= deadline {
+                progress.missedDeadline = deadline
+                skipRest(victim, victims.upperBound, storage)
+                return victims.upperBound
+            }
+            let method = unsafe storage.candidates[storage.candidate(ofVictim: victim)].method
+            guard !method.needsCopy else { return victim }
+            if progress.look() { return victims.upperBound }
+            release(victim, &progress, dropping: method == .drop)
+        }
+        return victims.upperBound
+    }
+
+    private func skipRest(_ first: Int, _ end: Int, _ storage: PlanStorage) {
+        for victim in first..<end { skip(victim, storage, .deadline) }
+    }
+
+    /// Has the other victims copied, and releases each as soon as its copy is complete.
+    private func spill(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) {
+        guard !victims.isEmpty else { return }
+        let storage = progress.storage
+        crew.begin(storage, victims: victims, deadline: deadline)
+        while true {
+            switch crew.nextStep() {
+            case .work(let unit): crew.work(on: unit)
+            case .finished(let victim):
+                finish(victim, &progress)
+                if progress.look() { crew.suspend() }
+                if lookAtWriteback(&progress) { crew.suspend() }
+            case .done:
+                if crew.isLate { progress.missedDeadline = deadline }
+                let reason = crew.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
+                progress.allocations += crew.end()
+                if progress.hasEnded { return }
+                for victim in victims {
+                    // Never begun: the crew was told to stop.
+                    if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, reason) }
+                }
+                return
+            }
+        }
+    }
+
+    /// A victim's copy is complete, has failed, or was not begun because its state had changed.
+    private func finish(_ victim: Int, _ progress: inout Progress) {
+        let storage = progress.storage
+        let place = unsafe storage.place(ofVictim: victim)
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let outcome = unsafe storage.outcomes[victim]
+        guard outcome.copyStart != nil else {
+            unsafe storage.outcomes[victim].copyStart = clock.now()
+            skip(victim, storage, .busy)
+            return
+        }
+        let stored = unsafe entry.finishCopy(
+            place.slot,
+            succeeded: outcome.failure == nil,
+            isProvisional: outcome.isProvisional
+        )
+        let method = unsafe storage.candidates[storage.candidate(ofVictim: victim)].method
+        if let failure = outcome.failure {
+            // Where it was to go is memory: that it does not fit or shrink is no failure, but the reason why it stays.
+            if method == .compress { return skip(victim, storage, .notCompressible) }
+            if outcome.isUntried { return skip(victim, storage, .spillSuspended) }
+            storage.tally.add(entry, .failed) { $0.failure = failure }
+            // A value that cannot be encoded says nothing about the disk.
+            if !failure.concernsValueOnly { noteFailure(failure) }
+            entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
+            skip(victim, storage, .spillFailed)
+            return
+        }
+        // Where write-back has just failed, a write that succeeds proves nothing.
+        if method == .spill, !file.isDoubtful { backoff.withLock { $0.noteSuccess() } }
+        unsafe storage.outcomes[victim].storedBytes = stored
+        entry.statistics.noteWrite(outcome.copyTime, byteCount: outcome.plainBytes)
+        release(victim, &progress, dropping: false)
+    }
+
+    /// Notes, once for the report, that write-back has failed: whether it has, since the last look.
+    @discardableResult
+    private func lookAtWriteback(_ progress: inout Progress) -> Bool {
+        guard let failure = takeLateFailure() else { return false }
+        progress.lateFailure = failure
+        return true
+    }
+
+    private func noteFailure(_ failure: SpillFailure) {
+        let now = clock.now()
+        let goesOn = backoff.withLock { backoff in
+            backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
+            return backoff.allowsWriting(at: now)
+        }
+        if !goesOn { crew.suspend() }
+    }
+
+    private func release(_ victim: Int, _ progress: inout Progress, dropping: Bool) {
+        let storage = progress.storage
+        let place = unsafe storage.place(ofVictim: victim)
+        // Retained by the storage.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let start = clock.now()
+        if let moment = progress.moment { entry.statistics.horizon.store(moment.horizon, ordering: .relaxed) }
+        guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
+            return skip(victim, storage, .pinned)
+        }
+        clock.spent(on: .releasing, byteCount: bytes)
+        let releaseTime = clock.now() - start
+        unsafe storage.outcomes[victim].isGone = true
+        let outcome = unsafe storage.outcomes[victim]
+        let method = unsafe storage.candidates[storage.candidate(ofVictim: victim)].method
+        // A copy in memory takes part of what was freed.
+        let gained = method == .compress ? bytes - outcome.storedBytes : bytes
+        progress.freed += gained
+        storage.tally.add(entry, .evicted(method.outcome)) { row in
+            row.bytes += gained
+            row.plainBytes += outcome.plainBytes
+            row.storedBytes += outcome.storedBytes
+            row.copyTime += outcome.copyTime
+            row.releaseTime += releaseTime
+        }
+    }
+
+    private func skip(_ victim: Int, _ storage: PlanStorage, _ reason: EvictionReport.SkipReason) {
+        let footprint = unsafe storage.candidates[storage.candidate(ofVictim: victim)].footprint
+        // Retained by the storage.
+        unsafe storage.skip(storage.place(ofVictim: victim).entry.takeUnretainedValue(), reason, footprint: footprint)
+    }
+
+    // MARK: Afterwards
+
+    /// Trims the heap if resident memory did not follow, and gives the storage back. Allocates.
+    func end(_ progress: inout Progress, report: inout EvictionReport) {
+        report.claimed = ByteCount(bytes: progress.freed)
+        var returned = progress.residentBefore - residentBytes()
+        if progress.freed >= Self.trimFloor, returned < progress.freed * 95 / 100 {
+            let start = clock.now()
+            report.trimmed = pk_malloc_trim() >= 0
+            progress.phases.trim = clock.now() - start
+            returned = progress.residentBefore - residentBytes()
+        }
+        report.returned = ByteCount(bytes: returned)
+        report.phases = progress.phases
+        report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
+        report.allocations = isProbed ? progress.allocations : nil
+        report.fill(from: progress.storage.tally, isMemoryBacked: isMemoryBacked)
+        lookAtWriteback(&progress)
+        // Of no cache in particular: which values have lost their copies shows when they are read.
+        if let failure = progress.lateFailure { report.failures.append(failure.pressureError()) }
+        progress.storage.clear()
+        WarmPages.shared.reopen()
+        storage.withLock { storage in
+            progress.storage.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
+            storage.idle = progress.storage
+        }
+    }
+
+    /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared. What a
+    /// round left for the next one has not been.
+    private func spare(_ progress: Progress) {
+        let storage = progress.storage
+        guard let last = progress.last, let moment = progress.moment, !storage.isTruncated else { return }
+        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment), seen: storage.seenCount) }
+        // Where the victims are is known only from the choices, which name their candidates.
+        for index in 0..<storage.candidateCount {
+            let choice = unsafe Int(storage.choices[index].index)
+            let isVictim = index < storage.victimCount
+            if isVictim, unsafe storage.outcomes[index].isGone { continue }
+            let place = unsafe storage.places[choice]
+            let hits = unsafe policy.hits(afterSparing: storage.candidates[choice], last: last, at: moment)
+            // Retained by the storage.
+            unsafe place.entry.takeUnretainedValue().wasSpared(place.slot, hits: hits)
+        }
+    }
+
+    /// Trimming walks every arena (4–5 ms for 59 MB, measured), which less than this is not worth; WebKit and systemd
+    /// draw the line at the same place.
+    private static let trimFloor = 1 << 20
+}

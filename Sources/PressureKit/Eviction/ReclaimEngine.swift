@@ -1,0 +1,170 @@
+import CLinuxShims
+import PressureSignals
+import PressureSystem
+import SpillStore
+import Synchronization
+
+/// Carries a plan out: releases what is free to release, has the rest copied, and measures what came back.
+///
+/// All but ``reserve(values:caches:)`` runs on the reclaim thread, so one reclaim at a time.
+final class ReclaimEngine: Sendable {
+    let file: SegmentFile
+    /// The compressed tier; `nil` when there is to be none.
+    let memory: SegmentFile?
+    let compressedTier: CompressedTier
+    let isMemoryBacked: Bool
+    let policy: any EvictionPolicy
+    /// Threads that compress and write now: that follows the limit on memory and the quota of processor time.
+    var workers: Int { crew.width }
+    let clock: any MonotonicClock
+    let footprint: ProcessFootprint
+    private let residentOverride: (@Sendable () -> Int)?
+    let crew: CopyCrew
+    let copier: ChunkCopier
+    let probe: AllocationProbe
+    let isProbed: Bool
+    let backoff = Lock(SpillBackoff())
+    private let lateListener = Lock<(@Sendable (PressureError) -> Void)?>(nil)
+    let history = Lock(PlanHistory(start: UseClock.now))
+    /// For ``spill(_:_:)``; those of reclaims are the crew's.
+    let encoders = Lock<[ChunkEncoder]>([])
+    /// What the sizes were last made for.
+    let followed: Followed
+    /// Taken out while a reclaim runs; what was registered meanwhile is made room for when it comes back.
+    let storage: Lock<(idle: PlanStorage?, wanted: (values: Int, caches: Int))>
+
+    /// Opens the spill file and reserves what reclaims will need. Blocks briefly.
+    init(_ options: EngineOptions) throws(PressureError) {
+        let directory = try SpillDirectory.choose(
+            option: options.spillDirectory,
+            environment: options.environment ?? ProcessEnvironment.variables(SpillDirectory.variable),
+            fileSystem: options.fileSystem,
+            allowsRAM: options.allowsMemoryBackedSpill
+        )
+        let limit = CgroupLimit.least(options.limits)
+        followed = Followed(options)
+        let reserves = followed.reserves(limit)
+        file = try SegmentFile(
+            directory: directory,
+            fileSystem: options.fileSystem,
+            limits: SpillLimits(
+                maximumBytes: options.spillLimit,
+                freeSpaceFloor: options.freeSpaceFloor,
+                bypassPageCache: options.bypassesPageCache ?? (limit != nil),
+                writebackWindow: reserves.window,
+                mostWriteback: reserves.writeback
+            ),
+            cipher: options.cipher
+        )
+        compressedTier = options.compressedTier
+        memory =
+            try compressedTier.limit > .zero
+            ? SegmentFile(inMemory: compressedTier.limit, decoders: file.decoders) : nil
+        isMemoryBacked = directory.isMemoryBacked
+        storage = Lock((PlanStorage(limit: options.plannedValues), (0, 0)))
+        policy = options.policy
+        residentOverride = options.residentBytes
+        clock = options.clock
+        probe = options.allocationProbe ?? { 0 }
+        isProbed = options.allocationProbe != nil
+        footprint = try ProcessFootprint()
+        copier = ChunkCopier(
+            file: file,
+            choice: options.compression,
+            compressesLater: options.compressesLater
+        )
+        crew = try CopyCrew(
+            workers: reserves.workers,
+            copier: copier,
+            memory: memory,
+            clock: options.clock,
+            probe: options.allocationProbe ?? { 0 }
+        )
+        crew.givesBack = limit != nil
+        WarmPages.shared.follow(reserves)
+    }
+
+    /// Makes room for plans over so many values of so many caches. Allocates; from any thread.
+    func reserve(values: Int, caches: Int) {
+        storage.withLock { storage in
+            storage.wanted = (max(storage.wanted.values, values), max(storage.wanted.caches, caches))
+            storage.idle?.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
+        }
+    }
+
+    /// Whether writing may be tried now.
+    var canSpill: Bool {
+        let now = clock.now()
+        return backoff.withLock { $0.allowsWriting(at: now) }
+    }
+
+    /// Writes one value's copy on the calling thread, outside any reclaim: how a cache keeps to its own limit. Blocks;
+    /// allocates. Returns whether the value has a copy now.
+    func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
+        guard unsafe entry.beginCopy(slot, in: file) else { return false }
+        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder(clock: clock)) else {
+            unsafe entry.finishCopy(slot, succeeded: false)
+            return false
+        }
+        let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
+        let result = unsafe copier.copy(0..<chunks, of: entry, slot, with: encoder, for: .reclaim)
+        let failure = result.failure
+        unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
+        encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
+        noteWriting(failure)
+        lookAtWriteback()
+        return failure == nil
+    }
+
+    /// Something was written, or could not be, outside a reclaim.
+    func noteWriting(_ failure: SpillFailure?) {
+        let now = clock.now()
+        backoff.withLock { backoff in
+            guard let failure else {
+                if !file.isDoubtful { backoff.noteSuccess() }
+                return
+            }
+            // A value that cannot be encoded says nothing about the disk.
+            if !failure.concernsValueOnly { backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now) }
+        }
+    }
+
+    /// Told of a disk that failed after it had taken a write, where no reclaim runs whose report says so. Called on the
+    /// thread that found it, with nothing locked.
+    var onLateFailure: (@Sendable (PressureError) -> Void)? {
+        get { lateListener.withLock { $0 } }
+        set { lateListener.withLock { $0 = newValue } }
+    }
+
+    /// Whether write-back has failed since the last look: writing is suspended then, at once, since writes that
+    /// succeed say nothing against it. Allocates nothing.
+    func takeLateFailure() -> SpillFailure? {
+        guard let failure = file.takeLateFailure() else { return nil }
+        let now = clock.now()
+        backoff.withLock { $0.noteFailure(isDiskFull: true, at: now) }
+        return failure
+    }
+
+    /// The same outside a reclaim, and tells of it.
+    func lookAtWriteback() {
+        if let failure = takeLateFailure() { onLateFailure?(failure.pressureError()) }
+    }
+
+    /// What a round may do with the compressed tier.
+    var compression: CompressedTierUse {
+        guard let memory, memory.hasRoom(for: SegmentFile.chunkSize) else { return .none }
+        return switch compressedTier {
+        case .never: .none
+        case .whenSpillingFails: .fallback
+        case .first: .first
+        }
+    }
+
+    private static let keptEncoders = 2
+
+    /// How many values there is room for in plans, growth in hand aside.
+    var reservedValues: Int { storage.withLock { $0.wanted.values } }
+
+    /// The process's resident bytes now.
+    func residentBytes() -> Int { residentOverride?() ?? footprint.residentBytes() }
+}

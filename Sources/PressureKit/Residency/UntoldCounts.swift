@@ -1,7 +1,0 @@
-/// What caches have counted since that was last asked.
-struct UntoldCounts: Hashable, Sendable {
-    var loads = 0
-    var restores = 0
-    var refaults = 0
-    var failures = 0
-}

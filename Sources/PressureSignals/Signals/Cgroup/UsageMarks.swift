@@ -1,0 +1,52 @@
+package import PressureSystem
+
+/// At what usage the kernel is to ring for a cgroup of version 1, so that nobody has to look. Pure.
+///
+/// The kernel counts usage with all page cache in it; the levels do without the inactive part. While usage is below what
+/// a threshold means with all page cache counted, a mark there cannot come too late, and the wait for it may be long.
+/// Above that, page cache fills the cgroup: a mark is set where the threshold is if the cache stays as it is, but that
+/// may change without a ring, so that one looks as often as without marks.
+package struct UsageMarks: Hashable, Sendable {
+    /// The usage at which warning may begin; `nil` when it has, or when no mark can say.
+    package var warning: ByteCount?
+    /// The usage at which critical may begin.
+    package var critical: ByteCount?
+    /// The level cannot rise without a ring.
+    package var isSafe: Bool
+
+    /// No marks.
+    package static let none = UsageMarks(warning: nil, critical: nil, isSafe: false)
+
+    private init(warning: ByteCount?, critical: ByteCount?, isSafe: Bool) {
+        self.warning = warning
+        self.critical = critical
+        self.isSafe = isSafe
+    }
+
+    /// The marks for a usage; none without a limit.
+    package init(_ usage: CgroupUsage, thresholds: PressureThresholds) {
+        guard let limit = usage.limit, let headroom = usage.headroom else {
+            self = .none
+            return
+        }
+        let bands = thresholds.bytes(of: limit)
+        let warning = Self.mark(bands.warningEnter, headroom, usage)
+        let critical = Self.mark(bands.criticalEnter, headroom, usage)
+        let next = headroom.available > bands.warningEnter ? warning : critical
+        self.init(warning: warning?.usage, critical: critical?.usage, isSafe: next?.isSafe ?? false)
+    }
+
+    private static func mark(
+        _ enter: ByteCount,
+        _ headroom: Headroom,
+        _ usage: CgroupUsage
+    ) -> (usage: ByteCount, isSafe: Bool)? {
+        guard headroom.available > enter else { return nil }
+        let early = headroom.limit - enter
+        if usage.used < early { return (early, true) }
+        // In steps of a 64th of the limit, so that marks do not move with every page.
+        let step = max(headroom.limit.bytes / 64, 1)
+        let late = ByteCount(bytes: (early + usage.reclaimable).bytes / step * step)
+        return late > usage.used && late < headroom.limit ? (late, false) : nil
+    }
+}
