@@ -9,7 +9,7 @@ package protocol EventReceiver: AnyObject, Sendable {
     func receive(_ event: EventLoop.Event)
 }
 
-/// What the monitor's thread sleeps on: a time limit, the kernel's pressure descriptors, and a bell that any thread may
+/// What the monitor's thread sleeps on: a time limit, the kernel's pressure descriptors, and an eventfd that any thread may
 /// ring.
 ///
 /// It is one epoll set with an eventfd in it. One thread waits; everything else may be called from any thread, also from
@@ -51,7 +51,7 @@ package final class EventLoop: Sendable {
     }
 
     private let epoll: CInt
-    private let bell: CInt
+    private let wakeup: CInt
     private let process = ProcessMark()
     private let finished = Atomic<Bool>(false)
     private let watches = Lock(Watches())
@@ -62,24 +62,24 @@ package final class EventLoop: Sendable {
     package init() throws(PressureError) {
         let epoll = pk_epoll_create()
         guard epoll >= 0 else { throw .eventLoopUnavailable(call: "epoll_create1", errno: errno) }
-        let bell = pk_eventfd()
-        guard bell >= 0 else {
+        let wakeup = pk_eventfd()
+        guard wakeup >= 0 else {
             let reason = errno
             close(epoll)
             throw .eventLoopUnavailable(call: "eventfd", errno: reason)
         }
-        guard pk_epoll_add(epoll, bell, false, 0) == 0 else {
+        guard pk_epoll_add(epoll, wakeup, false, 0) == 0 else {
             let reason = errno
-            close(bell)
+            close(wakeup)
             close(epoll)
             throw .eventLoopUnavailable(call: "epoll_ctl", errno: reason)
         }
         self.epoll = epoll
-        self.bell = bell
+        self.wakeup = wakeup
     }
 
     deinit {
-        close(bell)
+        close(wakeup)
         close(epoll)
     }
 
@@ -113,7 +113,7 @@ package final class EventLoop: Sendable {
                 generation: watches.generation
             )
             let place = watches.places.firstIndex { $0 == nil } ?? watches.places.count
-            // Place 0 of the tokens is the bell's.
+            // Place 0 of the tokens is the wake-up's.
             let token = UInt64(watches.generation) << 32 | UInt64(place + 1)
             guard pk_epoll_add(epoll, descriptor, interest == .urgent, token) == 0 else { return false }
             if place == watches.places.count {
@@ -136,15 +136,15 @@ package final class EventLoop: Sendable {
         }
     }
 
-    /// How many descriptors are watched, the bell aside.
+    /// How many descriptors are watched, the wake-up aside.
     package var watchCount: Int { watches.withLock { $0.places.count { $0 != nil } } }
 
     // MARK: Waiting
 
     /// Ends the present wait, or the next one when nobody waits now. Rings before one wait count once. Does not block.
     package func wake() {
-        // It fails only when the counter is full, and then the bell is ringing already.
-        _ = pk_eventfd_signal(bell)
+        // It fails only when the counter is full, and then the wake-up is due already.
+        _ = pk_eventfd_signal(wakeup)
     }
 
     /// Makes the present wait and all later ones return `false`. Does not block.
@@ -193,7 +193,7 @@ package final class EventLoop: Sendable {
 
     private func deliver(_ token: UInt64, failed: Bool) {
         guard token != 0 else {
-            _ = pk_eventfd_drain(bell)
+            _ = pk_eventfd_drain(wakeup)
             return
         }
         let watch = watches.withLock { watches -> Watch? in

@@ -29,7 +29,7 @@ package final class MemoryBooks: Sendable {
     private let returned = Atomic<Int>(0)
     private let sleepers = Atomic<Int>(0)
     /// Counts wake-ups. Around nothing it would have no memory of its own, and ThreadSanitizer would take it for its owner's.
-    private let bell = ConditionLock(0)
+    private let changes = ConditionLock(0)
 
     /// Creates books with nothing in them.
     package init() {}
@@ -58,7 +58,7 @@ package final class MemoryBooks: Sendable {
         // The sleeper counts itself before it looks, and whoever wakes it has changed things before: one of the two sees
         // the other, since both are sequentially consistent.
         guard sleepers.load(ordering: .sequentiallyConsistent) > 0 else { return }
-        bell.withLock { $0 &+= 1 }
+        changes.withLock { $0 &+= 1 }
     }
 
     /// Sleeps until `condition` has a value, looking whenever bytes were given back or ``wake()`` was called; `nil` after
@@ -66,6 +66,6 @@ package final class MemoryBooks: Sendable {
     package func wait<Result>(atMost limit: Duration, until condition: () -> Result?) -> Result? {
         sleepers.wrappingAdd(1, ordering: .sequentiallyConsistent)
         defer { sleepers.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
-        return bell.wait(atMost: limit) { _ in condition() }
+        return changes.wait(atMost: limit) { _ in condition() }
     }
 }

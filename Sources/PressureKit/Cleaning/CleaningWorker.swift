@@ -77,7 +77,7 @@ final class CleaningWorker: Sendable {
             let loop = try EventLoop()
             try WorkerThread.spawn("pk-cleaning") { [weak self] in
                 _ = pk_run_in_batches()
-                // A day is for ever: the bell ends it.
+                // A day is for ever: a wake-up ends it.
                 while let pause = self?.step(), loop.wait(upTo: pause ?? .seconds(86_400)) {}
             }
             running = loop

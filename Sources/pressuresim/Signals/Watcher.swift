@@ -57,7 +57,7 @@ final class Watcher: Sendable {
     private final class History: Sendable {
         private struct State {
             var entries: [WatchFrame.Entry] = []
-            var untold = 0
+            var unprinted = 0
         }
 
         private let state = Lock(State())
@@ -65,7 +65,7 @@ final class Watcher: Sendable {
         func add(_ entry: WatchFrame.Entry) {
             state.withLock { state in
                 state.entries.append(entry)
-                state.untold += 1
+                state.unprinted += 1
                 if state.entries.count > 1000 { state.entries.removeFirst(500) }
             }
         }
@@ -74,8 +74,8 @@ final class Watcher: Sendable {
 
         func takeNew() -> [WatchFrame.Entry] {
             state.withLock { state in
-                defer { state.untold = 0 }
-                return Array(state.entries.suffix(state.untold))
+                defer { state.unprinted = 0 }
+                return Array(state.entries.suffix(state.unprinted))
             }
         }
     }

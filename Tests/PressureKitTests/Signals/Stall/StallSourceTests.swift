@@ -146,10 +146,10 @@ struct RealStallTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "pk-thrash-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let heard = Lock<[PressureDecision]>([])
-        let bell = try EventLoop()
+        let loop = try EventLoop()
         let monitor = try PressureMonitor(sources: [source]) { decision in
             heard.withLock { $0.append(decision) }
-            bell.wake()
+            loop.wake()
         }
         try monitor.start()
         defer { monitor.stop() }
@@ -159,7 +159,7 @@ struct RealStallTests {
             exec sh -c 'while :; do cat \(file.path) \(file.path) >/dev/null; done'
             """
         )
-        while heard.withLock({ $0.isEmpty }) { _ = bell.wait(upTo: .seconds(30)) }
+        while heard.withLock({ $0.isEmpty }) { _ = loop.wait(upTo: .seconds(30)) }
         let cause = try #require(heard.withLock { $0.first?.cause })
         #expect(cause.origin == .stall)
         #expect(cause.source.hasSuffix(cgroup.name + "/memory.pressure"))

@@ -6,9 +6,9 @@ import Testing
 
 /// What stalls and events come to mean, on virtual time.
 @Suite struct StallEvaluatorTests {
-    /// A judge, the totals it is shown and the time.
+    /// An evaluator, the totals it is shown and the time.
     private struct Bench {
-        var judge = StallEvaluator(thresholds: StallThresholds())
+        var evaluator = StallEvaluator(thresholds: StallThresholds())
         var now = MonotonicInstant(nanoseconds: 3_600_000_000_000)
         var totals = StallTotals(some: 0, full: 0)
         var scope = StallReading.Scope.own
@@ -23,8 +23,8 @@ import Testing
             totals.some += some * 1000
             totals.full! += full * 1000
             let reading = StallReading(totals: totals, scope: scope, isArmed: isArmed, hasRung: rings)
-            judge.accept(reading, left: MemoryLeft(least: headroom, host: host), at: now)
-            return judge.vote
+            evaluator.accept(reading, left: MemoryLeft(least: headroom, host: host), at: now)
+            return evaluator.vote
         }
     }
 
@@ -41,8 +41,8 @@ import Testing
         var bench = Bench()
         bench.pass(0)
         #expect(bench.pass(1_000, some: 150, rings: true) == .warning)
-        #expect(bench.judge.proof?.stalled == .milliseconds(150))
-        #expect(bench.judge.proof?.threshold == .milliseconds(150))
+        #expect(bench.evaluator.proof?.stalled == .milliseconds(150))
+        #expect(bench.evaluator.proof?.threshold == .milliseconds(150))
         #expect(bench.pass(1_000) == .warning, "for a window")
         #expect(bench.pass(1_100) == .normal)
     }
@@ -104,7 +104,7 @@ import Testing
         bench.pass(0)
         for _ in 0..<20 { #expect(bench.pass(1_000, some: 300, full: 300, rings: true) == .normal) }
         for _ in 0..<4 { bench.pass(1_000, some: 950, full: 950, rings: true) }
-        #expect(bench.judge.vote == .warning)
+        #expect(bench.evaluator.vote == .warning)
     }
 
     /// A limit of ours that is half used is no reason to listen to a machine that has memory: its tasks wait in limits, in
@@ -120,7 +120,7 @@ import Testing
         (thrashing.scope, thrashing.headroom, thrashing.host) = (.host, headroom, 0.8)
         thrashing.pass(0)
         for _ in 0..<4 { thrashing.pass(1_000, some: 950, full: 950, rings: true) }
-        #expect(thrashing.judge.vote == .warning)
+        #expect(thrashing.evaluator.vote == .warning)
     }
 
     @Test func totalsThatGoBackAreAnotherCgroups() {
@@ -153,7 +153,7 @@ import Testing
 
 @Suite struct EventsEvaluatorTests {
     private struct Bench {
-        var judge = EventsEvaluator()
+        var evaluator = EventsEvaluator()
         var now = MonotonicInstant(nanoseconds: 3_600_000_000_000)
         var counters = EventCounters(high: 100, max: 200, oom: 3, oomKill: 1)
         var headroom: Double? = 0.1
@@ -164,8 +164,8 @@ import Testing
             counters.high += high
             counters.max += max
             counters.oom += oom
-            judge.accept(counters, headroom: headroom, at: now)
-            return judge.vote
+            evaluator.accept(counters, headroom: headroom, at: now)
+            return evaluator.vote
         }
     }
 
@@ -173,7 +173,7 @@ import Testing
         var bench = Bench()
         #expect(bench.pass(0) == .normal, "what was counted before is no news")
         #expect(bench.pass(100, high: 1) == .warning)
-        #expect(bench.judge.proof == EventCounters(high: 1))
+        #expect(bench.evaluator.proof == EventCounters(high: 1))
         #expect(bench.pass(1_900) == .warning)
         #expect(bench.pass(200) == .normal)
     }
@@ -184,7 +184,7 @@ import Testing
         bench.headroom = 0.25
         bench.pass(0)
         for _ in 0..<100 { #expect(bench.pass(500, high: 7, max: 1000) == .normal) }
-        #expect(!bench.judge.hasGrown)
+        #expect(!bench.evaluator.hasGrown)
     }
 
     /// Pitfall 10: above `memory.high` without swap a process is slowed down to a standstill, and never killed.
