@@ -103,6 +103,14 @@ int pk_malloc_trim(void) {
 #endif
 }
 
+size_t pk_heap_free(void) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    return mallinfo2().fordblks;
+#else
+    return 0;
+#endif
+}
+
 void *pk_map_pages(size_t length) {
     void *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return address == MAP_FAILED ? NULL : address;

@@ -19,6 +19,9 @@ package final class MemoryBooks: Sendable {
             self.returned = returned
         }
 
+        /// What is in memory.
+        package var resident: Int { brought - returned }
+
         /// What memory has become fuller by since an earlier reading; negative when more was given back.
         package func growth(since earlier: Reading) -> Int {
             (brought - earlier.brought) - (returned - earlier.returned)
@@ -27,6 +30,7 @@ package final class MemoryBooks: Sendable {
 
     private let brought = Atomic<Int>(0)
     private let returned = Atomic<Int>(0)
+    private let arrivals = Atomic<Int>(0)
     private let sleepers = Atomic<Int>(0)
     /// Counts wake-ups. Around nothing it would have no memory of its own, and ThreadSanitizer would take it for its owner's.
     private let changes = ConditionLock(0)
@@ -42,11 +46,17 @@ package final class MemoryBooks: Sendable {
         )
     }
 
+    /// What has come into memory at a time, on average; 0 before anything has.
+    package var averageArrival: Int {
+        brought.load(ordering: .relaxed) / max(1, arrivals.load(ordering: .relaxed))
+    }
+
     /// So many bytes have come into memory, or with a negative number left it. Allocates nothing; may be called with
     /// any lock held that no condition of ``wait(atMost:until:)`` takes.
     package func note(_ bytes: Int) {
         if bytes >= 0 {
             brought.wrappingAdd(bytes, ordering: .relaxed)
+            arrivals.wrappingAdd(1, ordering: .relaxed)
         } else {
             returned.wrappingAdd(-bytes, ordering: .sequentiallyConsistent)
             wake()

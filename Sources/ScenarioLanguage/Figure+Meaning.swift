@@ -40,6 +40,7 @@ extension Figure {
         case .reclaimMax: "the longest reclaim, from the request to the end"
         case .evictRate: "bytes claimed over the time of the reclaims"
         case .claimed: "bytes of the values that left memory"
+        case .freedInBackground: "bytes that left without a reclaim, to keep a full cache below its limit"
         case .returned: "fall of the process's resident memory in the reclaims, measured by the library"
         case .returnedOverClaimed: "the one over the other"
         case .rssFall: "the same fall as the tool sees it: `VmRSS` of `/proc/self/status` around its own steps"

@@ -36,6 +36,7 @@ package enum Figure: String, CaseIterable, Sendable {
     case reclaimMax = "reclaim_max"
     case evictRate = "evict_rate"
     case claimed, returned
+    case freedInBackground = "freed_in_background"
     case returnedOverClaimed = "returned_over_claimed"
     case rssFall = "rss_fall"
     case rssFallOverClaimed = "rss_fall_over_claimed"
@@ -71,7 +72,7 @@ package enum Figure: String, CaseIterable, Sendable {
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
             .evictP50, .evictP99, .evictMax, .reclaimMax, .duration:
             .seconds
-        case .claimed, .returned, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak, .rssEnd, .filled,
+        case .claimed, .returned, .freedInBackground, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak, .rssEnd, .filled,
             .hogged, .cgroupPeak:
             .bytes
         case .restoreRate, .evictRate: .bytesPerSecond

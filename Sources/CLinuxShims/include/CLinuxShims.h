@@ -55,6 +55,10 @@ int pk_device_of(int descriptor, unsigned *major_number, unsigned *minor_number)
 /// `malloc_trim(3)` where the C library has it: 1 memory was returned, 0 not, -1 this is not glibc.
 int pk_malloc_trim(void);
 
+/// The bytes in free blocks of the heap, in memory or not, by `mallinfo2(3)`; 0 where the C library has none. Takes the
+/// lock of each arena in turn.
+size_t pk_heap_free(void);
+
 /// Anonymous, private, page-aligned memory by `mmap(2)`; MAP_FAILED is a cast Swift cannot import, so failure is NULL.
 void *pk_map_pages(size_t length);
 

@@ -1,6 +1,6 @@
 import CLinuxShims
 import PressureSignals
-import PressureSystem
+public import PressureSystem
 
 /// What admission has done so far.
 public struct AdmissionCounts: Hashable, Sendable {
@@ -10,7 +10,11 @@ public struct AdmissionCounts: Hashable, Sendable {
     public var reclaimed = 0
     /// Those that were let in although too little was freed, or it took too long. They had waited as long as they may.
     public var overdrawn = 0
-    /// The time that readers waited for that, in all.
+    /// How many batches the background reclaim has made.
+    public var batches = 0
+    /// What they have freed.
+    public var freedInBackground = ByteCount.zero
+    /// The time that readers waited for memory, in all.
     public var waited = Duration.zero
 
     /// Nothing yet.
@@ -21,8 +25,8 @@ public struct AdmissionCounts: Hashable, Sendable {
 ///
 /// The library itself is the one who loads: at 500 MB/s a 256 MiB limit is full in 150 ms from a fifth left, sooner than
 /// a signal and a reclaim. So before a value is made, its expected size is held against the newest headroom less what was
-/// brought in since; what would cross into critical waits until that much was given back. A load that has waited for
-/// ``patience`` goes on as far as the overdraft reaches, which is counted in bytes; behind that it waits for as long as
+/// brought in since. Below the low watermark the background reclaim begins, which nobody waits for; what would cross the
+/// least one waits until that much was given back. A load that has waited for ``patience`` goes on as far as the overdraft reaches, which is counted in bytes; behind that it waits for as long as
 /// memory comes free at all. Where nothing comes free, waiting is in vain, and it goes.
 ///
 /// Safe from any thread. Values in memory are read without coming here.
@@ -40,16 +44,21 @@ package final class Admission: Sendable {
         package var refresh: @Sendable () -> AdmissionRoom?
         /// Has so many bytes freed, and calls back once, on any thread, with what came of it.
         package var reclaim: @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
+        /// Has the background reclaim look whether there is something to free. Does not wait for it, unless one thing is
+        /// done at a time.
+        package var wakeBackground: @Sendable () -> Void
 
         /// Creates a supply.
         package init(
             room: @escaping @Sendable () -> AdmissionRoom?,
             refresh: @escaping @Sendable () -> AdmissionRoom?,
-            reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
+            reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void,
+            wakeBackground: @escaping @Sendable () -> Void = {}
         ) {
             self.room = room
             self.refresh = refresh
             self.reclaim = reclaim
+            self.wakeBackground = wakeBackground
         }
     }
 
@@ -58,6 +67,8 @@ package final class Admission: Sendable {
         var counts = AdmissionCounts()
         /// After a reclaim that brought next to nothing, no other one is asked for until then.
         var fruitlessUntil: MonotonicInstant?
+        /// The background reclaim has found nothing, and looks no more until then.
+        var restsUntil: MonotonicInstant?
         /// A reclaim was asked for that nobody waits for, and has not ended.
         var isAsked = false
     }
@@ -106,18 +117,20 @@ package final class Admission: Sendable {
     /// Whether the calling thread is one of those.
     static var isThisThreadExempt: Bool { pk_is_exempt_thread() }
 
-    /// Lets a load or restore of about so many bytes in. Blocks when it would cross into critical and memory has to be
+    /// Lets a load or restore of about so many bytes in. Blocks when it would cross the least watermark and memory has to be
     /// freed first: for ``patience``, and beyond it while the overdraft is used up and memory does come free.
     ///
-    /// - Parameter bytes: How many it will take; 0 when that is unknown, and then it is let in at once.
+    /// - Parameter expected: How many it will take; 0 when that is unknown, and then it is taken for as large as others.
     /// - Returns: What ``end(_:)`` is called with.
-    package func admit(_ bytes: Int) -> Pass {
+    package func admit(_ expected: Int) -> Pass {
+        let bytes = expected > 0 ? expected : books.averageArrival
         guard bytes > 0, let supply = supply.withLock({ $0 }) else { return Pass(bytes: 0) }
         state.withLock { $0.ledger.begin(bytes) }
         if case .reclaim(let shortage) = verdict(on: bytes, supply) {
             wait(for: bytes, shortage, supply)
         } else {
             state.withLock { $0.counts.admitted += 1 }
+            keepWatermarks(supply)
         }
         return Pass(bytes: bytes)
     }
@@ -130,6 +143,42 @@ package final class Admission: Sendable {
         books.wake()
     }
 
+    // MARK: The background reclaim
+
+    /// What the background reclaim is to free now, by the newest sample; `nil` for nothing, or while it rests.
+    package func backgroundWish() -> (bytes: Int, room: AdmissionRoom)? {
+        supply.withLock { $0 }.flatMap(backgroundWish)
+    }
+
+    private func backgroundWish(_ supply: Supply) -> (bytes: Int, room: AdmissionRoom)? {
+        guard let room = supply.room() else { return nil }
+        let (now, reading) = (clock.now(), books.reading)
+        return state.withLock { state in
+            if let until = state.restsUntil, now < until { return nil }
+            let bytes = state.ledger.backgroundGoal(in: room, reading)
+            return bytes > 0 || room.wantsHeapBack ? (bytes, room) : nil
+        }
+    }
+
+    /// Has a new sample taken. Waits some milliseconds at most.
+    package func refresh() { _ = supply.withLock { $0 }?.refresh() }
+
+    /// The background reclaim has made a batch. If it has found next to nothing that may leave, it looks again when
+    /// something may have changed.
+    package func note(batch bytes: Int, isExhausted: Bool) {
+        let now = clock.now()
+        state.withLock { state in
+            state.counts.batches += 1
+            state.counts.freedInBackground.bytes += bytes
+            if isExhausted { state.restsUntil = now + Self.pause }
+        }
+    }
+
+    /// Has the background reclaim begin, if less is left than the low watermark. Cheap; called for each load and sample.
+    package func keepWatermarks() { supply.withLock { $0 }.map(keepWatermarks) }
+
+    private func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }
+
     /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
     /// one is not.
     ///
@@ -140,7 +189,7 @@ package final class Admission: Sendable {
     /// - Parameter bytes: What the value takes.
     package func arrived(_ bytes: Int) {
         guard bytes > 0, let supply = supply.withLock({ $0 }) else { return }
-        guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return }
+        guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return keepWatermarks(supply) }
         // The task is only looked for, and not kept.
         guard unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
             return wait(for: 0, shortage, supply)

@@ -51,6 +51,16 @@ package struct AdmissionLedger: Sendable {
         return (left < 0 ? -Int(deficit) : left) - underWay
     }
 
+    /// What the background reclaim is to free now; 0 for nothing. It begins when less than the low mark is left, and goes up
+    /// to the high one: its part of what was missing at the sample, and all that the library has brought since.
+    package func backgroundGoal(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
+        let left = room.left(books) - underWay
+        guard left < room.low else { return 0 }
+        let missing = max(0, room.high - room.bytes)
+        let own = room.high - left - missing
+        return max(0, own + Int(Double(missing) * room.ownPart))
+    }
+
     /// What to do about a load of so many bytes that has begun already.
     ///
     /// - Parameters:
@@ -65,7 +75,10 @@ package struct AdmissionLedger: Sendable {
         guard let room else { return .go }
         let margin = margin(in: room, books)
         let isFresh = now - room.takenAt <= Self.freshness
-        if margin >= 0 { return isFresh || margin / 4 >= bytes ? .go : .look }
+        if margin >= 0 {
+            let isKnown = margin / 4 >= bytes && books.growth(since: room.books) < room.stride
+            return isFresh || isKnown ? .go : .look
+        }
         guard isFresh else { return .look }
         let tolerance = min(Self.mostTolerated, room.overdraft / 4)
         return -margin < tolerance ? .go : .reclaim(ByteCount(bytes: -margin))

@@ -186,6 +186,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         let first = firstListed.load(ordering: .relaxed)
         for turn in 0..<count {
             let number = (first + turn) & (count - 1)
+            guard storage.takes(shard: number) else { continue }
             let isLeft = unsafe shards[number].pointee.withLock { shard in
                 if storage.leaves(shard.table.count) { return true }
                 shard.forEach { place in

@@ -25,8 +25,10 @@ package struct ControlStatus: Sendable {
         json.member("background", isInBackground)
         json.member("headroom") { json in
             json.member("available_bytes", snapshot.available)
+            json.member("reclaimable_bytes", snapshot.reclaimable)
             json.member("limit_bytes", snapshot.limit)
         }
+        if let use = snapshot.use { write(use, to: &json) }
         writeBytes(to: &json)
         writeCounts(to: &json)
         json.member("signals", Array(snapshot.signals.prefix(16))) { json, signal in
@@ -55,6 +57,17 @@ package struct ControlStatus: Sendable {
     /// it has to be escaped.
     private static func isFull(_ json: JSONLine, path: String) -> Bool {
         json.bytes.count + 6 * path.utf8.count + 400 + rest > ControlAnswer.mostBytes
+    }
+
+    private func write(_ use: PressureSnapshot.Use, to json: inout JSONLine) {
+        json.member("use") { json in
+            json.member("values", use.values)
+            json.member("copies", use.copies)
+            json.member("process", use.process)
+            json.member("others", use.others)
+            json.member("page_cache", use.pageCache)
+            json.member("free", use.free)
+        }
     }
 
     private func writeBytes(to json: inout JSONLine) {

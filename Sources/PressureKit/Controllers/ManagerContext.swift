@@ -103,6 +103,15 @@ final class ManagerContext: Sendable {
         set { managerDelegate.withLock { $0.delegate = newValue } }
     }
 
+    /// What its caches could give back at once, in bytes.
+    var reclaimableBytes: Int {
+        let resident = books.reading.resident
+        return engine.reclaimability.withLock { $0.bytes(of: resident) }
+    }
+
+    /// What a reclaim takes itself, in bytes, while values are written.
+    var writingBytes: Int { engine.reclaimability.withLock { $0.needsWriting } ? engine.followed.writingBytes : 0 }
+
     /// Has something done later, by ``runDeferred()``.
     func putOff(_ work: @escaping @Sendable () -> Void) { deferred.withLock { $0.append(work) } }
 

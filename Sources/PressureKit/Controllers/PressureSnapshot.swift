@@ -29,6 +29,37 @@ public struct PressureSnapshot: Sendable {
         }
     }
 
+    /// What a limit is used for, in bytes; the sum is the limit.
+    public struct Use: Sendable, Hashable {
+        /// Values in memory.
+        public let values: ByteCount
+        /// What copies of values take in memory, compressed or on a file system in memory.
+        public let copies: ByteCount
+        /// Other memory of this process.
+        public let process: ByteCount
+        /// Other processes, the kernel's own memory, and page cache that does not go at once.
+        public let others: ByteCount
+        /// Page cache that goes when memory is short.
+        public let pageCache: ByteCount
+        /// Nothing.
+        public let free: ByteCount
+
+        init(_ headroom: Headroom, resident: ByteCount, values: ByteCount, copies: ByteCount) {
+            var rest = headroom.limit - headroom.available
+            func take(_ bytes: ByteCount) -> ByteCount {
+                let taken = min(max(.zero, bytes), rest)
+                rest -= taken
+                return taken
+            }
+            self.values = take(values)
+            self.copies = take(copies)
+            process = take(resident - values - copies)
+            others = rest
+            pageCache = headroom.pageCache
+            free = headroom.available - headroom.pageCache
+        }
+    }
+
     /// A cache.
     public struct Cache: Sendable {
         /// Where it is in the tree of controllers.
@@ -74,8 +105,12 @@ public struct PressureSnapshot: Sendable {
     public let score: Double
     /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
     public let available: ByteCount?
+    /// What the caches could give back at once beside that. The level goes by the sum: a full cache is no shortage.
+    public let reclaimable: ByteCount?
     /// That limit.
     public let limit: ByteCount?
+    /// What that limit is used for; `nil` before the first sample.
+    public let use: Use?
     /// What each pressure signal can do here, and if nothing, why.
     public let signals: [SignalStatus]
     /// How loads and restores were let in, or had to wait for memory.

@@ -44,7 +44,8 @@ extension CacheEntry {
             hasRefaulted: word.isMarkedEvicted,
             restoreCost: restoreCost,
             reloadCost: statistics.reloadCost,
-            writeCost: method.needsCopy ? statistics.writeCost(byteCount: plainBytes) : 0
+            writeCost: method.needsCopy && storage.isUrgent ? statistics.writeCost(byteCount: plainBytes) : 0,
+            isUrgent: storage.isUrgent
         )
         unsafe storage.append(candidate, entry: self, slot: slot)
     }

@@ -127,6 +127,7 @@ package class CacheEntry: @unchecked Sendable {
     /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
     /// nothing.
     func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
+        guard storage.takesNext() else { return }
         unsafe forEachSlot { slot in
             unsafe list(slot, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
         }

@@ -26,7 +26,7 @@ package struct Candidate: Sendable {
     package var restoreCost: Float
     /// Nanoseconds for the loader to make it again; infinite when there is no loader, or none that was ever timed.
     package var reloadCost: Float
-    /// Nanoseconds for one thread to write its copy; 0 when it has one or needs none.
+    /// Nanoseconds for one thread to write its copy; 0 when it has one or needs none, or nobody waits for that.
     package var writeCost: Float
     /// Its controller's distance from the root.
     package var depth: UInt16
@@ -37,6 +37,8 @@ package struct Candidate: Sendable {
     package var hits: UInt8
     /// Whether its controller is visible.
     package var isVisible: Bool
+    /// Whether memory is wanted now, so that what costs nothing to release goes before all that has to be written.
+    package var isUrgent: Bool
     /// Whether it came back soon after an eviction, and no reclaim has spared it since.
     package var hasRefaulted: Bool
 
@@ -52,7 +54,8 @@ package struct Candidate: Sendable {
         hasRefaulted: Bool = false,
         restoreCost: Float = 0,
         reloadCost: Float = .infinity,
-        writeCost: Float = 0
+        writeCost: Float = 0,
+        isUrgent: Bool = true
     ) {
         self.footprint = footprint
         self.stamp = stamp
@@ -65,12 +68,14 @@ package struct Candidate: Sendable {
         self.hits = hits
         self.isVisible = isVisible
         self.hasRefaulted = hasRefaulted
+        self.isUrgent = isUrgent
     }
 }
 
 extension Candidate {
-    /// 0: free and hidden, 1: free and visible, 2: to be written and hidden, 3: to be written and visible.
-    package var evictionClass: UInt8 { (method.needsCopy ? 2 : 0) | (isVisible ? 1 : 0) }
+    /// 0: free and hidden, 1: free and visible, 2: to be written and hidden, 3: to be written and visible. Where memory is
+    /// not urgent, what has to be written is no worse: it is written once, and nobody waits for it.
+    package var evictionClass: UInt8 { (isUrgent && method.needsCopy ? 2 : 0) | (isVisible ? 1 : 0) }
 
     /// Ticks of the ``UseClock`` since its last use.
     package func age(at now: UInt32) -> UInt32 { now &- stamp }

@@ -67,6 +67,14 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var seenCount = 0
     /// Their bytes.
     private(set) var seenBytes = 0
+    /// The part of them that goes at once, in bytes.
+    private(set) var seenFreeBytes = 0
+    /// The bytes of values in memory that cannot leave now.
+    private(set) var keptBytes = 0
+    /// Which of the values are listed.
+    private var sample = PlanSample.all
+    /// Whether memory is wanted now.
+    private(set) var isUrgent = true
     /// Whether everything is to go.
     private var wantsAll = false
     /// What may be done with the compressed tier.
@@ -147,8 +155,12 @@ package final class PlanStorage: @unchecked Sendable {
         at moment: PlanMoment,
         goal: Int?,
         wantsAll: Bool = false,
-        compression: CompressedTierUse = .none
+        compression: CompressedTierUse = .none,
+        sample: PlanSample = .all,
+        isUrgent: Bool = true
     ) {
+        self.sample = sample
+        self.isUrgent = isUrgent
         self.compression = compression
         self.wantsAll = wantsAll
         clearCandidates()
@@ -158,10 +170,17 @@ package final class PlanStorage: @unchecked Sendable {
         self.goal = policy.takesEverything ? nil : goal
     }
 
+    /// Whether a shard with a number is to be listed.
+    func takes(shard number: Int) -> Bool { sample.takes(number) }
+
+    /// Whether the next cache of a single value is to be listed.
+    func takesNext() -> Bool { sample.takesNext() }
+
     /// Lists a candidate.
     func append(_ candidate: Candidate, entry: CacheEntry, slot: UnsafeMutableRawPointer) {
         seenCount += 1
         seenBytes += candidate.footprint
+        if !candidate.method.needsCopy { seenFreeBytes += candidate.footprint }
         // What does not fit was registered a moment ago, and is left for the next reclaim.
         guard capacity > 0, keep(entry) else { return }
         if candidateCount == capacity { thin() }
@@ -173,6 +192,7 @@ package final class PlanStorage: @unchecked Sendable {
 
     /// Counts a value that was passed over.
     func skip(_ entry: CacheEntry, _ reason: EvictionReport.SkipReason, footprint: Int) {
+        keptBytes += footprint
         tally.add(entry, .skipped(reason)) { $0.bytes += footprint }
     }
 
@@ -237,6 +257,8 @@ package final class PlanStorage: @unchecked Sendable {
         victimCount = 0
         seenCount = 0
         seenBytes = 0
+        seenFreeBytes = 0
+        keptBytes = 0
         isTruncated = false
     }
 

@@ -26,6 +26,9 @@ extension ReclaimEngine {
             bypassesPageCache = options.bypassesPageCache
         }
 
+        /// What a reclaim takes itself while it writes; 0 where no limit counts it.
+        var writingBytes: Int { last.withLock { $0.isLimited ? $0.reserves?.writing ?? 0 : 0 } }
+
         /// Sizes for a limit, with the quota as it is now.
         func reserves(_ limit: ByteCount?) -> Reserves {
             Reserves(limit: limit, processors: processors(), quota: quota.least(), workers: workers)

@@ -44,7 +44,7 @@ extension ReclaimEngine {
         /// How much is freed between two looks.
         private static let step = 4 << 20
 
-        fileprivate init(_ storage: PlanStorage, residentBefore: Int) {
+        init(_ storage: PlanStorage, residentBefore: Int) {
             self.storage = storage
             self.residentBefore = residentBefore
         }
@@ -69,7 +69,13 @@ extension ReclaimEngine {
     }
 
     /// Plans and carries out one round towards an amount in total. Allocates nothing.
-    func round(_ progress: inout Progress, root: some CandidateSource, amount: ReclaimAmount) {
+    func round(
+        _ progress: inout Progress,
+        root: some CandidateSource,
+        amount: ReclaimAmount,
+        sample: PlanSample = .all,
+        isUrgent: Bool = true
+    ) {
         let allocationsBefore = probe()
         let freedBefore = progress.freed
         let start = clock.now()
@@ -79,8 +85,20 @@ extension ReclaimEngine {
         // A share is a number only when all has been seen.
         let stated = amount.mostBytes.map { $0 - progress.freed }
         let wantsAll = amount.share >= 1 || policy.takesEverything
-        storage.begin(policy, at: moment, goal: stated, wantsAll: wantsAll, compression: compression)
+        storage.begin(
+            policy,
+            at: moment,
+            goal: stated,
+            wantsAll: wantsAll,
+            compression: compression,
+            sample: sample,
+            isUrgent: isUrgent
+        )
         root.listCandidates(in: storage, canSpill: canSpill)
+        let dirtyBytes = storage.seenBytes - storage.seenFreeBytes
+        reclaimability.withLock {
+            $0.note(free: storage.seenFreeBytes, dirty: dirtyBytes, kept: storage.keptBytes)
+        }
         let evictable = progress.evictable ?? storage.seenBytes
         progress.evictable = evictable
         let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
@@ -101,15 +119,18 @@ extension ReclaimEngine {
         let released = clock.now()
         progress.phases.release += released - planned
 
+        let freedBeforeSpill = progress.freed
         spill(&progress, victims: firstSpill..<victims, deadline: amount.deadline)
         lookAtWriteback(&progress)
-        progress.phases.spill += clock.now() - released
+        let spilled = clock.now()
+        progress.phases.spill += spilled - released
+        reclaimability.withLock { $0.noteWriting(progress.freed - freedBeforeSpill, in: spilled - released) }
         // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
         // suspended, what can be made again may go without.
         let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
         let isStuck = goal == nil && !storage.isTruncated || progress.freed == freedBefore
         progress.isExhausted = !isLate && canSpill == self.canSpill && isStuck
-        spare(progress)
+        spare(progress, parts: sample.parts)
         progress.allocations += probe() - allocationsBefore
     }
 
@@ -285,10 +306,10 @@ extension ReclaimEngine {
 
     /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared. What a
     /// round left for the next one has not been.
-    private func spare(_ progress: Progress) {
+    private func spare(_ progress: Progress, parts: Int) {
         let storage = progress.storage
         guard let last = progress.last, let moment = progress.moment, !storage.isTruncated else { return }
-        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment), seen: storage.seenCount) }
+        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment), seen: storage.seenCount * parts) }
         // Where the victims are is known only from the choices, which name their candidates.
         for index in 0..<storage.candidateCount {
             let choice = unsafe Int(storage.choices[index].index)

@@ -28,6 +28,10 @@ final class ReclaimEngine: Sendable {
     let history = Lock(PlanHistory(start: UseClock.now))
     /// For ``spill(_:_:)``; those of reclaims are the crew's.
     let encoders = Lock<[ChunkEncoder]>([])
+    /// What of the values in memory can be given back at once.
+    let reclaimability = Lock(Reclaimability())
+    /// Which part of the values the next batch is chosen from.
+    let turn = Atomic<Int>(0)
     /// What the sizes were last made for.
     let followed: Followed
     /// Taken out while a reclaim runs; what was registered meanwhile is made room for when it comes back.

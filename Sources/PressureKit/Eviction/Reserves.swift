@@ -13,11 +13,14 @@ package struct Reserves: Hashable, Sendable {
     package let window: Int
     /// The most bytes on their way from the page cache to the device, all threads' together.
     package let writeback: Int
+    /// What is to be free beside what a full cache leaves, while values have to be written before they can go.
+    package let writing: Int
     /// The most pages that a cache at its limit keeps for its next value.
     package let warmPages: Int
 
     /// About 600 KiB of scratch each, so that all of them take no more than a twenty-sixth of the limit.
     private static let limitOfWorker = 16 << 20
+    private static let mostBeside = 16 << 20
 
     /// Sizes for a machine.
     ///
@@ -34,6 +37,8 @@ package struct Reserves: Hashable, Sendable {
         window = WritebackWindow.length(under: limit)
         // Never more than what threads hold that wait for a window each, the open one and the one before it.
         writeback = min(max(1 << 20, bytes / 16), (self.workers + 2) * window)
+        // Beside those pages what is being read, encoded and given back meanwhile.
+        writing = writeback + min(bytes / 32, Self.mostBeside)
         warmPages = min(WarmPages.mostBytes, bytes / 32)
     }
 }

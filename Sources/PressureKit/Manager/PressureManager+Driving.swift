@@ -33,6 +33,9 @@ extension PressureManager {
         return sum
     }
 
+    /// What the background reclaim has freed so far.
+    package var freedInBackground: ByteCount { context.admission.counts.freedInBackground }
+
     /// What the spill file and the compressed tier hold now. One system call.
     package var spillUsage: (stored: ByteCount, file: ByteCount?, compressed: ByteCount) {
         let usage = context.engine.file.usage()

@@ -72,7 +72,8 @@ public final class PressureManager: Sendable {
             observer: configuration.observer
         )
         let root = PressureController(rootOf: context)
-        let reclaim = try ReclaimThread(context: context, root: root)
+        let heap = FreeHeap(clock: configuration.clock, isReal: configuration.residentBytes == nil && !configuration.isSequential)
+        let reclaim = try ReclaimThread(context: context, root: root, heap: heap)
         let share = configuration.warningShare
         let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
         let monitor = try PressureMonitor(
@@ -81,8 +82,14 @@ public final class PressureManager: Sendable {
             clock: configuration.clock,
             guests: [control],
             books: context.books,
-            resident: { [weak engine] in engine?.residentBytes() ?? .max },
+            process: ProcessMemory(
+                resident: { [weak engine] in engine?.residentBytes() ?? .max },
+                reclaimable: { [weak context] in context?.reclaimableBytes ?? 0 },
+                writing: { [weak context] in context?.writingBytes ?? 0 },
+                freeHeap: { heap.bytes() }
+            ),
             sampled: { [weak context] in
+                context?.admission.keepWatermarks()
                 context?.cleaner?.ring()
                 context?.meter?.sampled()
             }
@@ -96,7 +103,11 @@ public final class PressureManager: Sendable {
         }
         context.isOver = { [weak monitor] in monitor?.isOver(since: $0) ?? false }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
-        context.admission.connect(Admission.Supply(monitor: monitor, reclaim: reclaim))
+        context.admission.connect(Admission.Supply(
+                monitor: monitor,
+                reclaim: reclaim,
+                isSequential: configuration.isSequential
+            ))
         let probe = BusyProbe()
         let read = configuration.busyReading ?? probe.read
         context.cleaner =
@@ -276,19 +287,27 @@ public final class PressureManager: Sendable {
         root.describe(into: &controllers)
         let headroom = monitor.headroom
         let usage = context.engine.file.usage()
+        let resident = ByteCount(bytes: context.engine.residentBytes())
+        let compressed = ByteCount(bytes: context.engine.memory?.usage().occupiedBytes ?? 0)
+        let copies = context.engine.isMemoryBacked ? compressed + .bytes(usage.storedBytes) : compressed
         return PressureSnapshot(
             level: monitor.level,
             score: monitor.score,
             available: headroom?.available,
+            reclaimable: headroom?.reclaimable,
             limit: headroom?.limit,
+            use: headroom.map { headroom in
+                let values = ByteCount(bytes: context.books.reading.resident)
+                return PressureSnapshot.Use(headroom, resident: resident, values: values, copies: copies)
+            },
             signals: monitor.statuses,
             admission: context.admission.counts,
             controllers: controllers,
-            processResident: ByteCount(bytes: context.engine.residentBytes()),
+            processResident: resident,
             copied: ByteCount(bytes: usage.plainBytes),
             stored: ByteCount(bytes: usage.storedBytes),
             spillFile: usage.allocatedBytes.map(ByteCount.init),
-            compressedInMemory: ByteCount(bytes: context.engine.memory?.usage().occupiedBytes ?? 0),
+            compressedInMemory: compressed,
             copiedAhead: ByteCount(bytes: context.cleaner?.copiedBytes.load(ordering: .relaxed) ?? 0)
         )
     }

@@ -21,5 +21,6 @@ extension ReclaimEngine {
         )
         end(&progress, report: &report)
         history.withLock { $0 = PlanHistory(start: UseClock.now) }
+        reclaimability.withLock { $0 = Reclaimability() }
     }
 }

@@ -6,10 +6,21 @@ import PressureSystem
 final class ReclaimThread: Sendable {
     private struct State {
         var queue = ReclaimQueue()
+        /// The background reclaim is to look what there is to free.
+        var wantsRoom = false
+        /// Who waits for what it frees.
+        var roomReplies: [@Sendable (ByteCount) -> Void] = []
+        /// Whether a reclaim that somebody has asked for is being carried out, or told.
+        var isReclaiming = false
         /// Also after its target was reached, while the report is told.
         var isRunning = false
         var isStopped = false
         var isEnded = false
+
+        mutating func takeReplies() -> [@Sendable (ByteCount) -> Void] {
+            defer { roomReplies = [] }
+            return roomReplies
+        }
     }
 
     private let state: ConditionLock<State>
@@ -17,13 +28,14 @@ final class ReclaimThread: Sendable {
     /// Starts the thread.
     ///
     /// - Throws: ``PressureError`` with `threadUnavailable`.
-    init(context: ManagerContext, root: PressureController) throws(PressureError) {
+    init(context: ManagerContext, root: PressureController, heap: FreeHeap) throws(PressureError) {
         let state = ConditionLock(State())
         self.state = state
         let reclaim = Reclaim(context: context, root: root)
+        let background = BackgroundReclaim(context: context, root: root, heap: heap)
         try WorkerThread.spawn("pk-reclaim") {
             Admission.exemptThisThread()
-            Self.work(state, reclaim)
+            Self.work(state, reclaim, background)
         }
     }
 
@@ -42,8 +54,22 @@ final class ReclaimThread: Sendable {
         request.reply?(&report)
     }
 
-    /// Whether a reclaim is wanted or running.
-    var isActive: Bool { state.withLock { $0.queue.isActive || $0.isRunning } }
+    /// Has the background reclaim look whether there is something to free. Does not block.
+    ///
+    /// - Parameter done: Called once, on the reclaim thread, with what it has freed; here and now if the thread has been
+    ///   stopped.
+    func makeRoom(_ done: (@Sendable (ByteCount) -> Void)? = nil) {
+        let isAccepted = state.withLock { state in
+            if state.isStopped { return false }
+            state.wantsRoom = true
+            if let done { state.roomReplies.append(done) }
+            return true
+        }
+        if !isAccepted { done?(.zero) }
+    }
+
+    /// Whether a reclaim that somebody has asked for is wanted or running.
+    var isActive: Bool { state.withLock { $0.queue.isActive || $0.isReclaiming } }
 
     /// How many callers wait for the reclaim that is running.
     var pendingReplies: Int { state.withLock { $0.queue.replyCount } }
@@ -54,28 +80,46 @@ final class ReclaimThread: Sendable {
     /// Waits until the thread has ended. Blocks; never on the reclaim thread itself.
     func waitUntilEnded() { state.wait { $0.isEnded ? () : nil } }
 
-    /// Waits until no reclaim is wanted or running. Blocks; returns at once on a thread that a reclaim itself needs.
+    /// Waits until no reclaim is wanted or running, in the background either. Blocks; returns at once on a thread that a reclaim itself needs.
     func waitUntilIdle() {
         guard !Admission.isThisThreadExempt else { return }
-        state.wait { $0.queue.isActive || $0.isRunning ? nil : () }
+        state.wait { $0.queue.isActive || $0.wantsRoom || $0.isRunning ? nil : () }
     }
 
-    /// Sleeps until there is something to do; `false` when there will be nothing any more.
-    private static func waitForWork(_ state: ConditionLock<State>) -> Bool {
+    private enum Work { case reclaim, background, none }
+
+    /// Sleeps until there is something to do.
+    private static func waitForWork(_ state: ConditionLock<State>) -> Work {
         state.wait { state in
-            guard state.queue.isActive else { return state.isStopped ? false : nil }
+            if state.queue.isActive {
+                state.isRunning = true
+                state.isReclaiming = true
+                return .reclaim
+            }
+            if state.isStopped { return Work.none }
+            guard state.wantsRoom else { return nil }
+            state.wantsRoom = false
             state.isRunning = true
-            return true
+            return .background
         }
     }
 
-    private static func work(_ state: ConditionLock<State>, _ reclaim: Reclaim) {
-        while waitForWork(state) {
-            reclaim.run { isReached in
-                state.withLock { $0.queue.next(isReached: isReached) }
+    private static func work(_ state: ConditionLock<State>, _ reclaim: Reclaim, _ background: BackgroundReclaim) {
+        loop: while true {
+            switch waitForWork(state) {
+            case .none: break loop
+            case .reclaim:
+                reclaim.run { isReached in state.withLock { $0.queue.next(isReached: isReached) } }
+            case .background:
+                let freed = background.run { state.withLock { $0.queue.isActive || $0.isStopped } }
+                for done in state.withLock({ $0.takeReplies() }) { done(ByteCount(bytes: freed)) }
             }
-            state.withLock { $0.isRunning = false }
+            state.withLock { state in
+                state.isRunning = false
+                state.isReclaiming = false
+            }
         }
+        for done in state.withLock({ $0.takeReplies() }) { done(.zero) }
         state.withLock { $0.isEnded = true }
     }
 }

@@ -1,14 +1,23 @@
 package import PressureSystem
 
-/// How far memory is from critical, at one sample.
+/// How far memory is from the least that is to stay free, at one sample.
 package struct AdmissionRoom: Hashable, Sendable {
-    /// The bytes that may still be taken before critical begins, of the limit that is nearest to it; negative behind it.
+    /// The bytes that may still be taken before readers wait, of the limit that is nearest to that: what was available,
+    /// less its ``Watermarks/min``; negative behind it.
     package var bytes: Int
     /// When that was sampled.
     package var takenAt: MonotonicInstant
     /// What the library had brought and given back by then.
     package var books: MemoryBooks.Reading
-    /// How far behind critical loads may go when memory does not come free in time: half of what is left there.
+    /// Reclaim in the background begins when less than this is left…
+    package var low: Int
+    /// …and ends when so much is.
+    package var high: Int
+    /// How much may be brought in on the word of one sample, unless that is new.
+    package var stride = Int.max
+    /// How much of ``bytes`` is the process's own heap: free in it, and not returned to the system.
+    package var heap = 0
+    /// How far behind that loads may go when memory does not come free in time: half of what is left there.
     package var overdraft: Int
     /// This process's part of what is in use below that limit, 0 … 1.
     package var ownPart: Double
@@ -18,15 +27,51 @@ package struct AdmissionRoom: Hashable, Sendable {
         bytes: Int,
         takenAt: MonotonicInstant,
         books: MemoryBooks.Reading = .init(),
+        low: Int = 0,
+        high: Int = 0,
         overdraft: Int = 0,
         ownPart: Double = 1
     ) {
         self.bytes = bytes
         self.takenAt = takenAt
         self.books = books
+        self.low = low
+        self.high = high
         self.overdraft = overdraft
         self.ownPart = ownPart
     }
+
+    /// The room below a limit.
+    package init(
+        available: Int,
+        limit: ByteCount,
+        marks: Watermarks,
+        takenAt: MonotonicInstant,
+        ownPart: Double = 1
+    ) {
+        self.init(
+            bytes: available - marks.min,
+            takenAt: takenAt,
+            low: marks.low - marks.min,
+            high: marks.high - marks.min,
+            overdraft: marks.min / 2,
+            ownPart: ownPart
+        )
+        stride = limit.bytes / 20
+    }
+
+    /// Whether so little is left that the free part of the heap makes a difference.
+    var isNarrow: Bool { bytes < 2 * high }
+
+    /// Counts what is free in the process's heap: the next values fit into it, whatever the system says. Not more than the
+    /// process keeps free at all; what is beyond that is better given back, and of it not all can be used.
+    mutating func count(heap free: Int) {
+        heap = min(free, high)
+        bytes += heap
+    }
+
+    /// Whether the system needs the free part of the heap back: without it readers would wait.
+    package var wantsHeapBack: Bool { heap >= max(high / 8, 1 << 18) && bytes - heap < 0 }
 
     /// The room of a step that began at an instant, with what the books said in it. A source that has no news keeps its last
     /// word, and that is as old as the books of then.

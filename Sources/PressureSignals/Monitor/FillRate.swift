@@ -1,3 +1,4 @@
+import Glibc
 import PressureSystem
 
 /// How fast one headroom falls, smoothed. Pure; allocates nothing.
@@ -6,10 +7,13 @@ import PressureSystem
 /// step is its length over its length plus the time constant.
 struct FillRate: Sendable {
     private static let smoothing = 0.2
+    private static let fading = 30.0
     private var last: (available: ByteCount, at: MonotonicInstant)?
 
     /// Bytes a second; never negative. A rise counts as standing still.
     private(set) var bytesPerSecond = 0.0
+    /// The highest it was lately; it fades to half in half a minute.
+    private(set) var peak = 0.0
     /// Whether it fell from the sample before the last to the last.
     private(set) var isFalling = false
 
@@ -23,6 +27,8 @@ struct FillRate: Sendable {
         guard seconds > 0 else { return }
         let fall = Double(max(0, last.available.bytes - available.bytes)) / seconds
         isFalling = fall > 0
+        peak *= exp2(-seconds / Self.fading)
+        defer { peak = max(peak, bytesPerSecond) }
         bytesPerSecond += (fall - bytesPerSecond) * (seconds / (seconds + Self.smoothing))
         self.last = (available, now)
     }

@@ -39,11 +39,12 @@ struct HeadroomEvaluator: Sendable {
     ///   - reclaimTime: How long a reclaim takes, as far as is known.
     mutating func accept(_ headroom: Headroom, isWatched: Bool, reclaimTime: Duration, at now: MonotonicInstant) {
         let bands = thresholds.bytes(of: headroom.limit)
+        let available = headroom.attainable
         rate.note(headroom.eventual, at: now)
-        exhaustion = rate.exhaustion(of: headroom.available)
+        exhaustion = rate.exhaustion(of: available)
         let isDoomed = rate.isFalling && headroom.share < 0.5 && (exhaustion.map { $0 <= reclaimTime } ?? false)
-        let seen = bands.level(available: headroom.available, held: isForeseen ? .warning : vote)
-        let wait = confirmation(available: headroom.available)
+        let seen = bands.level(available: available, held: isForeseen ? .warning : vote)
+        let wait = confirmation(available: available)
         if Self.isProven(
             seen >= .critical && (vote < .critical || isForeseen),
             by: &criticalProof,
@@ -59,10 +60,20 @@ struct HeadroomEvaluator: Sendable {
         } else if isForeseen ? !isDoomed : seen < vote {
             (vote, isForeseen) = (seen, false)
         }
-        score = bands.score(available: headroom.available, limit: headroom.limit)
+        score = bands.score(available: available, limit: headroom.limit)
         if isForeseen { score = max(score, 2.0 / 3) }
-        let watching = rhythm.delay(available: headroom.available, next: next(bands), at: now)
-        pollDelay = sleep(isWatched ? timings.longestPoll : watching, from: now)
+        let watching = rhythm.delay(available: available, next: next(bands), at: now)
+        pollDelay = sleep(isWatched ? timings.longestPoll : min(watching, marksDelay(headroom)), from: now)
+    }
+
+    /// The fastest that others have taken memory lately, in bytes a second.
+    var surge: Double { rate.peak }
+
+    /// In what time others could have taken what a full cache leaves free.
+    private func marksDelay(_ headroom: Headroom) -> Duration {
+        guard headroom.reclaimable > .zero else { return timings.longestPoll }
+        let free = headroom.available.bytes - Watermarks(limit: headroom.limit).min
+        return .filling(max(free, 0), at: timings.idleFill)
     }
 
     /// A second look is not put off, and a quarter of what is left may go unobserved.

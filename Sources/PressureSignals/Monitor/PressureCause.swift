@@ -43,9 +43,11 @@ public struct PressureCause: Hashable, Sendable {
     public var source: String
     /// Bytes available when the sample was taken; `nil` when the origin does not measure bytes.
     public var available: ByteCount?
+    /// What the process's own caches could give back at once beside that; the level goes by the sum. Zero without caches.
+    public var reclaimable: ByteCount
     /// The bytes `available` is a part of: the host's memory or the binding limit.
     public var limit: ByteCount?
-    /// The available bytes at which the level changes; the crossing of this made the event.
+    /// The bytes, available and reclaimable, at which the level changes; the crossing of this made the event.
     public var threshold: ByteCount?
     /// The numbers of a signal that does not measure bytes, or of a trend; `nil` when the bytes say it all.
     public var evidence: Evidence?
@@ -61,6 +63,7 @@ public struct PressureCause: Hashable, Sendable {
         origin: Origin,
         source: String,
         available: ByteCount? = nil,
+        reclaimable: ByteCount = .zero,
         limit: ByteCount? = nil,
         threshold: ByteCount? = nil,
         evidence: Evidence? = nil,
@@ -71,6 +74,7 @@ public struct PressureCause: Hashable, Sendable {
         self.origin = origin
         self.source = source
         self.available = available
+        self.reclaimable = reclaimable
         self.limit = limit
         self.threshold = threshold
         self.evidence = evidence
@@ -88,6 +92,7 @@ extension PressureCause: CustomStringConvertible {
             text += " \(available)"
             if let limit { text += " of \(limit)" }
             text += " available"
+            if reclaimable > .zero { text += " and \(reclaimable) reclaimable" }
         }
         if let threshold { text += ", threshold \(threshold)" }
         if let evidence { text += " \(evidence)" }

@@ -2,21 +2,23 @@ import PressureSystem
 
 /// What the evaluators say, one by one.
 extension PressureClassifier {
-    /// How far the nearest limit is from critical; `nil` when no source has told any bytes.
-    package var admissionRoom: AdmissionRoom? {
+    /// How far the nearest limit is from its watermarks; `nil` when no source has told any bytes.
+    ///
+    /// - Parameter writing: Bytes that a reclaim itself takes, because what leaves has to be written.
+    package func admissionRoom(writing: Int = 0) -> AdmissionRoom? {
         var nearest: AdmissionRoom?
         for index in evaluators.indices {
-            guard let headroom = evaluators[index].headroom, let bands = evaluators[index].bands,
+            guard let headroom = evaluators[index].headroom, let marks = evaluators[index].marks(writing: writing),
                 let takenAt = evaluators[index].reading?.takenAt
             else { continue }
-            let bytes = headroom.available.bytes - bands.criticalEnter.bytes
-            guard nearest.map({ bytes < $0.bytes }) ?? true else { continue }
-            nearest = AdmissionRoom(
-                bytes: bytes,
+            let room = AdmissionRoom(
+                available: headroom.available.bytes,
+                limit: headroom.limit,
+                marks: marks,
                 takenAt: takenAt,
-                overdraft: bands.criticalEnter.bytes / 2,
                 ownPart: evaluators[index].ownPart(resident: resident)
             )
+            if nearest.map({ room.bytes - room.low < $0.bytes - $0.low }) ?? true { nearest = room }
         }
         return nearest
     }

@@ -156,6 +156,7 @@ package struct PressureClassifier: Sendable {
             origin: reading?.origin ?? .request,
             source: reading?.source ?? "",
             available: reading?.headroom?.available,
+            reclaimable: reading?.headroom?.reclaimable ?? .zero,
             limit: reading?.headroom?.limit,
             threshold: level < before ? bands?.leave(before) : bands?.enter(level),
             evidence: evaluator.evidence,

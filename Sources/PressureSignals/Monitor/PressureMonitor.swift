@@ -40,7 +40,7 @@ public final class PressureMonitor: Sendable {
     private let classifier: Lock<PressureClassifier>
     private let room = Lock<AdmissionRoom?>(nil)
     private let books: MemoryBooks
-    private let resident: (@Sendable () -> Int)?
+    private let process: ProcessMemory
     /// When the last sample was decided in which no source spoke for a level; 0 before.
     private let overAt = Atomic<Int64>(0)
     /// What the running thread waits on; `nil` while stopped.
@@ -55,7 +55,7 @@ public final class PressureMonitor: Sendable {
     /// - Parameters:
     ///   - guests: who else has descriptors watched while the monitor runs, and wakes it.
     ///   - books: What the library brings into memory and gives back; noted with each sample.
-    ///   - resident: The process's own resident bytes, by which its part of a shortage is known; `nil` for all of it.
+    ///   - process: What the process itself has in memory.
     ///   - sampled: Called after each step, on its thread, with no lock held.
     ///   - observe: Called for all that the classifier learns, in the order in which it does, on the thread that tells
     ///     it. It may block the monitor, and must not call it.
@@ -69,7 +69,7 @@ public final class PressureMonitor: Sendable {
         clock: any MonotonicClock = SystemClock(),
         guests: [any LoopGuest] = [],
         books: MemoryBooks = MemoryBooks(),
-        resident: (@Sendable () -> Int)? = nil,
+        process: ProcessMemory = ProcessMemory(),
         sampled: @escaping @Sendable () -> Void = {},
         observe: (@Sendable (Observation) -> Void)? = nil,
         deliver: @escaping @Sendable (PressureDecision) -> Void
@@ -79,7 +79,7 @@ public final class PressureMonitor: Sendable {
         self.guests = sources + guests
         self.clock = clock
         self.books = books
-        self.resident = resident
+        self.process = process
         self.observe = observe
         self.deliver = deliver
         self.sampled = sampled
@@ -99,7 +99,7 @@ public final class PressureMonitor: Sendable {
     /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
     package var headroom: Headroom? { classifier.withLock { $0.headroom } }
 
-    /// How far the nearest limit was from critical at the last sample; `nil` while the monitor does not run.
+    /// How far the nearest limit was from its watermarks at the last sample; `nil` while the monitor does not run.
     package var admissionRoom: AdmissionRoom? { isRunning ? room.withLock { $0 } : nil }
 
     /// The same after a sample that is taken now: on the monitor's thread, which is waited for some milliseconds at most,
@@ -219,11 +219,18 @@ public final class PressureMonitor: Sendable {
                 first += sources[index].width
             }
             let reading = MemoryBooks.Reading(brought: brought, returned: books.reading.returned)
-            let own = resident?()
+            let reclaimable = process.reclaimable()
+            if reclaimable > 0 {
+                for index in readings.indices { readings[index]?.note(reclaimable: .bytes(reclaimable)) }
+            }
+            let own = process.resident?()
+            let writing = process.writing()
             let now = clock.now()
             return classifier.withLock { classifier in
                 let (decision, nextPoll) = classifier.step(readings, at: now, resident: own)
-                room.withLock { $0 = classifier.admissionRoom?.noted(reading, after: begun, before: $0) }
+                var newest = classifier.admissionRoom(writing: writing)
+                if newest?.isNarrow ?? false { newest?.count(heap: process.freeHeap()) }
+                room.withLock { $0 = newest?.noted(reading, after: begun, before: $0) }
                 if classifier.isOver { overAt.store(now.nanoseconds, ordering: .relaxed) }
                 if let observe {
                     observe(.sample(Sample(at: now, readings: readings, decision: decision, nextPoll: nextPoll)))

@@ -37,7 +37,7 @@ package struct MemoryInfo: Hashable, Sendable {
     package var headroom: Headroom? {
         let told = available == .zero ? nil : available
         guard let available = told ?? estimatedAvailable ?? available else { return nil }
-        return Headroom(available: available, limit: total)
+        return Headroom(available: available, limit: total, pageCache: free.map { available - $0 } ?? .zero)
     }
 
     /// `MemAvailable` for kernels before 3.14, by the formula that 3.14 brought (`si_mem_available`, Linux commit

@@ -8,26 +8,41 @@ package struct Headroom: Hashable, Sendable {
     package let limit: ByteCount
     /// Page cache that is not available only because it is not written yet.
     package let unwritten: ByteCount
+    /// The part of ``available`` that page cache takes now.
+    package let pageCache: ByteCount
+    /// What the process's own caches can give back at once, of what is in use. Filling a cache takes as much off
+    /// ``available`` as it adds here, so that a full cache is no shortage.
+    package var reclaimable = ByteCount.zero
 
-    /// What is left once the kernel has written. It is what a trend is seen in, and what says whether waiting for memory is
+    /// What can be had, the caches' part included: what levels go by, as `MemAvailable` counts page cache.
+    package var attainable: ByteCount { min(limit, available + reclaimable) }
+
+    /// What can be had once the kernel has written. It is what a trend is seen in, and what says whether waiting for memory is
     /// a shortage: what is unwritten swings with every large file, at the speed of a disk, and ends at a fifth of a limit.
-    package var eventual: ByteCount { available + unwritten }
+    package var eventual: ByteCount { min(limit, attainable + unwritten) }
 
-    /// The part of the limit that is left once the kernel has written, 0 … 1.
+    /// The part of the limit that can be had once the kernel has written, 0 … 1.
     package var share: Double { Double(eventual.bytes) / Double(limit.bytes) }
 
     /// The largest limit that is one: kernels write "unlimited" as a huge number. An eighth of the largest
     /// `Int`, so that sums of a few fit.
     static let largestLimit = ByteCount(bytes: 1 << 60)
 
-    /// Creates a headroom; `available` is brought into 0 … `limit`, `unwritten` into what is left of that.
+    /// Creates a headroom; `available` is brought into 0 … `limit`, `unwritten` into what is left of
+    /// that, `pageCache` into what is available.
     ///
     /// - Returns: `nil` when the limit is not positive, or above 1 EiB: there is nothing to be a part of.
-    package init?(available: ByteCount, limit: ByteCount, unwritten: ByteCount = .zero) {
+    package init?(
+        available: ByteCount,
+        limit: ByteCount,
+        unwritten: ByteCount = .zero,
+        pageCache: ByteCount = .zero
+    ) {
         guard limit > .zero, limit <= Self.largestLimit else { return nil }
         self.available = min(max(available, .zero), limit)
         self.limit = limit
         self.unwritten = min(max(unwritten, .zero), limit - self.available)
+        self.pageCache = min(max(pageCache, .zero), self.available)
     }
 }
 
@@ -71,6 +86,13 @@ package struct SignalReading: Hashable, Sendable {
         self.measure = measure
         self.takenAt = takenAt
         self.isWatched = isWatched
+    }
+
+    /// Notes what the process's caches can give back, where bytes of a limit are measured.
+    mutating func note(reclaimable: ByteCount) {
+        guard case .headroom(var headroom) = measure else { return }
+        headroom.reclaimable = reclaimable
+        measure = .headroom(headroom)
     }
 
     /// The bytes left of a limit, when that is what was measured.

@@ -20,7 +20,17 @@ struct ControlReply: Decodable {
     struct Status: Decodable {
         struct Headroom: Decodable {
             var availableBytes: Int?
+            var reclaimableBytes: Int?
             var limitBytes: Int?
+        }
+
+        struct Use: Decodable {
+            var values: Int
+            var copies: Int
+            var process: Int
+            var others: Int
+            var pageCache: Int
+            var free: Int
         }
 
         struct Tiers: Decodable {
@@ -80,6 +90,7 @@ struct ControlReply: Decodable {
         var cause: String?
         var background: Bool
         var headroom: Headroom
+        var use: Use?
         var bytes: Tiers
         var counts: Counts
         var signals: [Signal]

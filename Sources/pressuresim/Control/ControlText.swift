@@ -38,7 +38,15 @@ struct ControlText {
         facts.add(["level", "\(level), score \((status.score * 100).rounded() / 100)"])
         facts.add(["cause", status.cause ?? "none yet"])
         if let available = status.headroom.availableBytes {
-            facts.add(["headroom", "\(size(available)) of \(size(status.headroom.limitBytes))"])
+            let reclaimable = status.headroom.reclaimableBytes.map { ", and \(size($0)) reclaimable" } ?? ""
+            facts.add(["headroom", "\(size(available)) of \(size(status.headroom.limitBytes))\(reclaimable)"])
+        }
+        if let use = status.use {
+            facts.add([
+                "limit is",
+                "\(size(use.values)) values, \(size(use.copies)) copies, \(size(use.process)) else in the process, "
+                    + "\(size(use.others)) others, \(size(use.pageCache)) page cache, \(size(use.free)) free",
+            ])
         }
         let bytes = status.bytes
         facts.add(["in memory", "\(size(bytes.resident)), of which \(size(bytes.clean)) can go at once"])

@@ -122,6 +122,9 @@ struct Account {
                 + (figures[.rssFall].map { ", VmRSS fell by \(Quantities.bytes($0))\(percent(.rssFallOverClaimed))" }
                     ?? "")
         ]
+        if record.freedInBackground > .zero {
+            lines.append("\(bytes(.freedInBackground)) freed in the background, to stay below the limit")
+        }
         if let ratio = figures[.compressionRatio] {
             lines.append(
                 "written \(bytes(.copied)) as \(bytes(.stored)): ratio \(Quantities.fixed(ratio, 2)), "

@@ -65,6 +65,7 @@ struct Figures: Sendable {
         let copied = sum(reclaims, \.copiedBytes)
         values[.claimed] = claimed
         values[.returned] = sum(reclaims, \.returnedBytes)
+        values[.freedInBackground] = Double(record.freedInBackground.bytes)
         values[.copied] = copied
         values[.stored] = sum(reclaims, \.storedBytes)
         values[.spillFilePeak] = Double(record.spillFilePeak.bytes)

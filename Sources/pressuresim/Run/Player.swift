@@ -65,8 +65,10 @@ final class Player: Sendable {
             _ = giveTurn()
         }
         fill.release()
+        let freed = manager.freedInBackground
         log.change { [elapsed = log.elapsed, points = recorder.points, isInterrupted = stage.stop.isSet, hogs] record in
             record.duration = elapsed
+            record.freedInBackground += freed
             record.timeline.points = points
             record.isInterrupted = isInterrupted
             record.hogged = hogs.peak

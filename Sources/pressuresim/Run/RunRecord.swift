@@ -45,6 +45,8 @@ struct RunRecord: Sendable {
     var residentAtEnd: ByteCount?
     var residentPeak: ByteCount?
     var spillFilePeak = ByteCount.zero
+    /// What the background reclaims of all managers have freed.
+    var freedInBackground = ByteCount.zero
     var filled = ByteCount.zero
     /// The most that hogs held.
     var hogged = ByteCount.zero

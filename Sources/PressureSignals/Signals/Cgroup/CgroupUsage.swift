@@ -33,8 +33,8 @@ package struct CgroupUsage: Hashable, Sendable {
     package var headroom: Headroom? {
         guard let limit else { return nil }
         // Read one after the other, the two need not fit together.
-        let workingSet = used - min(max(.zero, reclaimable), used)
-        return Headroom(available: limit - workingSet, limit: limit, unwritten: unwritten)
+        let cache = min(max(.zero, reclaimable), used)
+        return Headroom(available: limit - (used - cache), limit: limit, unwritten: unwritten, pageCache: cache)
     }
 
     /// The page cache that can go without harm: all that was not used lately, and half of what was.

@@ -11,15 +11,18 @@ package struct UsageMarks: Hashable, Sendable {
     package var warning: ByteCount?
     /// The usage at which critical may begin.
     package var critical: ByteCount?
+    /// The usage at which less is free than a full cache leaves; see ``Watermarks``.
+    package var full: ByteCount?
     /// The level cannot rise without a ring.
     package var isSafe: Bool
 
     /// No marks.
-    package static let none = UsageMarks(warning: nil, critical: nil, isSafe: false)
+    package static let none = UsageMarks(warning: nil, critical: nil, full: nil, isSafe: false)
 
-    private init(warning: ByteCount?, critical: ByteCount?, isSafe: Bool) {
+    private init(warning: ByteCount?, critical: ByteCount?, full: ByteCount?, isSafe: Bool) {
         self.warning = warning
         self.critical = critical
+        self.full = full
         self.isSafe = isSafe
     }
 
@@ -32,8 +35,15 @@ package struct UsageMarks: Hashable, Sendable {
         let bands = thresholds.bytes(of: limit)
         let warning = Self.mark(bands.warningEnter, headroom, usage)
         let critical = Self.mark(bands.criticalEnter, headroom, usage)
-        let next = headroom.available > bands.warningEnter ? warning : critical
-        self.init(warning: warning?.usage, critical: critical?.usage, isSafe: next?.isSafe ?? false)
+        let full = Self.mark(ByteCount(bytes: Watermarks(limit: limit).min), headroom, usage)
+        let available = headroom.available
+        let next = available > bands.warningEnter ? warning : available > bands.criticalEnter ? critical : full
+        self.init(
+            warning: warning?.usage,
+            critical: critical?.usage,
+            full: full?.usage,
+            isSafe: next?.isSafe ?? false
+        )
     }
 
     private static func mark(

@@ -34,8 +34,10 @@ struct UsageNotifier {
         on loop: EventLoop?,
         at now: MonotonicInstant
     ) -> Bool {
-        guard refusal == nil, !isArmed(wanted.warning, marks.warning) || !isArmed(wanted.critical, marks.critical)
-        else {
+        let isSame =
+            isArmed(wanted.warning, marks.warning) && isArmed(wanted.critical, marks.critical)
+            && isArmed(wanted.full, marks.full)
+        guard refusal == nil, !isSame else {
             marks.isSafe = wanted.isSafe && descriptor >= 0
             return false
         }
@@ -45,8 +47,8 @@ struct UsageNotifier {
         }
         (armedAt, self.limit) = (now, limit)
         disarm(from: loop)
-        guard wanted.warning != nil || wanted.critical != nil else { return true }
-        if let failure = register(at: [wanted.warning, wanted.critical]) {
+        guard wanted.warning != nil || wanted.critical != nil || wanted.full != nil else { return true }
+        if let failure = register(at: [wanted.warning, wanted.critical, wanted.full]) {
             refusal = failure
             if descriptor >= 0 { close(descriptor) }
             descriptor = -1

@@ -44,8 +44,16 @@ import Testing
         #expect(marks.isSafe)
     }
 
+    /// A full cache lives behind both thresholds, and is no shortage: what rings is that others take what it leaves.
+    @Test func behindBothThresholdsWhatAFullCacheLeavesIsWatched() {
+        let marks = marks(used: 950)
+        #expect((marks.warning, marks.critical) == (nil, nil))
+        #expect(marks.full == .mebibytes(1000) - .bytes(Watermarks(limit: .mebibytes(1000)).min))
+        #expect(marks.isSafe)
+    }
+
     @Test func whenAllIsCrossedThereIsNothingToWaitFor() {
-        #expect(marks(used: 950) == .none)
+        #expect(marks(used: 990) == .none)
         #expect(marks(used: 300, limit: nil) == .none)
     }
 
@@ -63,20 +71,21 @@ import Testing
             let inactive = ByteCount(bytes: Int.random(in: 0...used.bytes, using: &random))
             let usage = CgroupUsage(used: used, reclaimable: inactive, limit: limit)
             let marks = UsageMarks(usage, thresholds: thresholds)
-            for mark in [marks.warning, marks.critical] {
+            for mark in [marks.warning, marks.critical, marks.full] {
                 guard let mark else { continue }
                 #expect(mark > used && mark <= limit)
             }
             guard marks.isSafe else { continue }
             let bands = thresholds.bytes(of: limit)
-            let isWarned = usage.headroom!.available <= bands.warningEnter
+            let available = usage.headroom!.available
+            let least = ByteCount(bytes: Watermarks(limit: limit).min)
+            let (mark, enter) =
+                available > bands.warningEnter
+                ? (marks.warning!, bands.warningEnter)
+                : available > bands.criticalEnter ? (marks.critical!, bands.criticalEnter) : (marks.full!, least)
             // The worst that can happen below the mark: all of the cache turns active.
-            let worst = CgroupUsage(
-                used: (isWarned ? marks.critical! : marks.warning!) - .bytes(1),
-                reclaimable: .zero,
-                limit: limit
-            )
-            #expect(worst.headroom!.available > (isWarned ? bands.criticalEnter : bands.warningEnter))
+            let worst = CgroupUsage(used: mark - .bytes(1), reclaimable: .zero, limit: limit)
+            #expect(worst.headroom!.available > enter)
         }
     }
 }

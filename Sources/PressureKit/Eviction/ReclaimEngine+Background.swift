@@ -1,0 +1,37 @@
+import Synchronization
+
+/// Batches that keep a full cache below its limit, without a word to anybody.
+extension ReclaimEngine {
+    /// Frees about `goal` bytes of what is not in use, or less if that is all a look finds. Returns the bytes freed. On the
+    /// reclaim thread; blocks on the disk when what leaves has to be written; allocates nothing.
+    ///
+    /// - Parameters:
+    ///   - isWhole: Whether to choose among all values; among a part of them otherwise, if there are many and the goal is
+    ///     small.
+    ///   - isTrade: Whether other values will take the place of those that leave: their pages are kept, and it is no hurry.
+    func reclaimBatch(_ goal: Int, root: some CandidateSource, isWhole: Bool, isTrade: Bool) -> Int {
+        guard let taken = storage.withLock({ $0.idle.take() }) else {
+            preconditionFailure("a batch was begun while a reclaim was running")
+        }
+        var progress = Progress(taken, residentBefore: 0)
+        let seen = history.withLock { $0.seen }
+        let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
+        let sample = isWhole ? .all : PlanSample(turn: turn, of: seen)
+        if isTrade {
+            WarmPages.trading {
+                round(&progress, root: root, amount: .bytes(goal), sample: sample, isUrgent: false)
+            }
+        } else {
+            WarmPages.shared.close()
+            round(&progress, root: root, amount: .bytes(goal), sample: sample)
+            WarmPages.shared.reopen()
+        }
+        if let failure = progress.lateFailure { onLateFailure?(failure.pressureError()) }
+        progress.storage.clear()
+        storage.withLock { storage in
+            progress.storage.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
+            storage.idle = progress.storage
+        }
+        return progress.freed
+    }
+}

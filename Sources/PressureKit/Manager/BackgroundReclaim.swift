@@ -1,0 +1,48 @@
+import PressureSignals
+import PressureSystem
+
+/// Keeps a full cache between its watermarks: small batches, on the reclaim thread, between one reclaim and the next.
+///
+/// It is no reclaim to anybody else. No level changes, nobody is warned, no event is delivered; a delegate learns that a
+/// value leaves as it does when a cache keeps to its own limit.
+struct BackgroundReclaim: Sendable {
+    let context: ManagerContext
+    let root: PressureController
+    let heap: FreeHeap
+
+    /// How old the sample may be that a batch goes by.
+    private static let freshness = Duration.milliseconds(50)
+
+    /// Frees what is to be freed now, and what comes to that meanwhile, until `isInterrupted`. Returns the bytes.
+    func run(isInterrupted: () -> Bool) -> Int {
+        var freed = 0
+        var fruitless = 0
+        while !isInterrupted(), let wish = newWish() {
+            if wish.room.wantsHeapBack {
+                heap.giveBack()
+                // The old sample knows nothing of it.
+                context.admission.refresh()
+                continue
+            }
+            // What others have taken is worth a look at all there is, and nothing takes its place.
+            let isShrinking = wish.room.bytes < 0
+            let batch = context.engine.reclaimBatch(
+                wish.bytes,
+                root: root,
+                isWhole: isShrinking || fruitless > 0,
+                isTrade: !isShrinking
+            )
+            freed += batch
+            fruitless = batch < wish.bytes / 4 ? fruitless + 1 : 0
+            context.admission.note(batch: batch, isExhausted: fruitless > 1)
+        }
+        return freed
+    }
+
+    private func newWish() -> (bytes: Int, room: AdmissionRoom)? {
+        guard let wish = context.admission.backgroundWish() else { return nil }
+        guard context.clock.now() - wish.room.takenAt > Self.freshness else { return wish }
+        context.admission.refresh()
+        return context.admission.backgroundWish()
+    }
+}

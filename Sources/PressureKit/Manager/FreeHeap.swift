@@ -1,0 +1,66 @@
+import CLinuxShims
+import PressureSystem
+
+/// The part of the process's heap that is free and still in memory: what the values of a cache leave when they go, and the
+/// next ones take.
+///
+/// The C library says how much is free, and not how much of that is in memory: what was given back is free too. So all is
+/// taken to be out of memory that was free after the last time that it was given back, or at any sample since.
+final class FreeHeap: Sendable {
+    private struct State {
+        /// Free, and perhaps not in memory.
+        var absent: Int
+        var last = 0
+        var readAt: MonotonicInstant?
+    }
+
+    private let clock: any MonotonicClock
+    private let read: @Sendable () -> Int
+    private let trim: @Sendable () -> Void
+    private let state: Lock<State>
+
+    /// Going through the blocks takes time with their number, so that an answer is kept for this long.
+    private static let freshness = Duration.milliseconds(20)
+
+    /// - Parameters:
+    ///   - read: the free bytes of the heap, in memory or not.
+    ///   - trim: gives back to the system what it can of them.
+    init(
+        clock: any MonotonicClock,
+        read: @escaping @Sendable () -> Int = { Int(clamping: pk_heap_free()) },
+        trim: @escaping @Sendable () -> Void = { _ = pk_malloc_trim() }
+    ) {
+        self.clock = clock
+        self.read = read
+        self.trim = trim
+        state = Lock(State(absent: read()))
+    }
+
+    /// The heap of this process; if it is not `isReal`, one that is always full, so that a run can be repeated.
+    convenience init(clock: any MonotonicClock, isReal: Bool) {
+        if isReal { self.init(clock: clock) } else { self.init(clock: clock, read: { 0 }, trim: {}) }
+    }
+
+    /// The bytes that are free and in memory. Takes some ten microseconds, with many blocks some hundred.
+    func bytes() -> Int {
+        let now = clock.now()
+        return state.withLock { state in
+            if let readAt = state.readAt, now - readAt < Self.freshness { return state.last }
+            let free = read()
+            state.readAt = now
+            state.absent = min(state.absent, free)
+            state.last = free - state.absent
+            return state.last
+        }
+    }
+
+    /// Gives it back to the system. Takes milliseconds.
+    func giveBack() {
+        trim()
+        state.withLock { state in
+            state.absent = read()
+            state.last = 0
+            state.readAt = clock.now()
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// What the process itself has in memory, as its monitor asks for it with each sample. Called on the thread that samples;
+/// none of it allocates.
+package struct ProcessMemory: Sendable {
+    /// Its resident bytes, by which its part of a shortage is known; `nil` for all of it.
+    package var resident: (@Sendable () -> Int)?
+    /// The bytes of values in its caches that can be given back at once.
+    package var reclaimable: @Sendable () -> Int
+    /// The bytes that a reclaim takes itself for as long as it lasts, because what leaves has to be written.
+    package var writing: @Sendable () -> Int
+    /// The bytes that are free in its heap and in memory nevertheless.
+    package var freeHeap: @Sendable () -> Int
+
+    /// A process of which nothing is known, unless it is said.
+    package init(
+        resident: (@Sendable () -> Int)? = nil,
+        reclaimable: @escaping @Sendable () -> Int = { 0 },
+        writing: @escaping @Sendable () -> Int = { 0 },
+        freeHeap: @escaping @Sendable () -> Int = { 0 }
+    ) {
+        self.resident = resident
+        self.reclaimable = reclaimable
+        self.writing = writing
+        self.freeHeap = freeHeap
+    }
+}

@@ -1,0 +1,57 @@
+package import PressureSystem
+
+/// How much of a limit a cache that fills it leaves free, in bytes: the three marks of the kernel's zones.
+///
+/// Below ``low`` small batches are reclaimed in the background until ``high`` is free again; below ``min`` whoever brings
+/// more waits for as much as he brings. (Linux, `mm/page_alloc.c`: below low kswapd is woken, below min allocations
+/// reclaim themselves.) So a full cache leaves between `low` and `high` free, some 7 % of a limit of the process's own.
+///
+/// On a host without a limit memory is everybody's: the marks lie at the threshold of warning.
+package struct Watermarks: Hashable, Sendable {
+    /// Readers wait below this.
+    package var min: Int
+    /// The background reclaim begins below this.
+    package var low: Int
+    /// The background reclaim ends here.
+    package var high: Int
+
+    /// The part of a limit that is free when the background reclaim ends.
+    static let part = 0.075
+    /// However large the limit is, more than this need not be free.
+    static let most = 1 << 30
+    /// For how long memory that others take must suffice: until the kernel has rung, a sample is taken and a batch is
+    /// freed. Measured below a limit of 160 MiB: 3 to 12 ms.
+    static let reaction = 0.02
+
+    /// Marks as they are given.
+    package init(min: Int, low: Int, high: Int) {
+        self.min = min
+        self.low = low
+        self.high = high
+    }
+
+    /// The marks of a limit.
+    ///
+    /// - Parameters:
+    ///   - limit: Of the process's own, or of its cgroups.
+    ///   - surge: The fastest that others have taken memory lately, in bytes a second. What they take in the time of a
+    ///     reaction is kept free beside, up to a sixth of the limit.
+    ///   - writing: Bytes that a reclaim takes itself, because what leaves has to be written: pages on their way to the
+    ///     device. They are kept free beside too.
+    package init(limit: ByteCount, surge: Double = 0, writing: Int = 0) {
+        let free = Swift.min(Int(Double(limit.bytes) * Self.part), Self.most)
+        let beside = Int(Swift.min(surge * Self.reaction, Double(limit.bytes) / 6))
+        self.init(
+            min: free * 9 / 20 + beside / 2 + writing,
+            low: free * 4 / 5 + beside + writing,
+            high: free + beside + writing
+        )
+    }
+
+    /// The marks of a host whose memory nobody limits, by its thresholds.
+    package init(host bands: ThresholdBytes) {
+        let enter = bands.warningEnter.bytes
+        let band = bands.warningLeave.bytes - enter
+        self.init(min: (enter + bands.criticalEnter.bytes) / 2, low: enter + band / 4, high: enter + band / 2)
+    }
+}

@@ -1,0 +1,48 @@
+import PressureKitTestSupport
+import PressureKitTesting
+import Testing
+
+@testable import PressureKit
+
+@Suite struct FreeHeapTests {
+    /// What was given back is free too, and not in memory: it must not be counted twice.
+    @Test func whatWasGivenBackIsNotInMemory() {
+        let clock = ManualClock()
+        let free = Lock(10)
+        let heap = FreeHeap(clock: clock, read: { free.withLock { $0 } }, trim: {})
+        func bytes(free now: Int) -> Int {
+            free.withLock { $0 = now }
+            clock.advance(by: .seconds(1))
+            return heap.bytes()
+        }
+        #expect(bytes(free: 10) == 0, "as it was at the start")
+        #expect(bytes(free: 50) == 40)
+        heap.giveBack()
+        #expect(bytes(free: 50) == 0)
+        #expect(bytes(free: 30) == 0, "some of it is in use, and so in memory, now")
+        #expect(bytes(free: 50) == 20)
+    }
+
+    @Test func itIsNotReadAllTheTime() {
+        let clock = ManualClock()
+        let reads = Lock(0)
+        let heap = FreeHeap(clock: clock, read: { reads.withLock { $0 += 1; return $0 * 10 } }, trim: {})
+        clock.advance(by: .seconds(1))
+        let first = heap.bytes()
+        #expect(heap.bytes() == first)
+        #expect(reads.withLock { $0 } == 2)
+    }
+
+    /// The real one: a heap that was filled and emptied has something to give.
+    @Test func theProcessesOwnIsMeasured() {
+        let heap = FreeHeap(clock: SystemClock())
+        var values = (0..<2_000).map { _ in [UInt8](repeating: 1, count: 30_000) }
+        // Others in between, so that the blocks cannot join the top of the heap.
+        values = values.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+        withExtendedLifetime(values) {
+            #expect(heap.bytes() >= 0)
+            heap.giveBack()
+            #expect(heap.bytes() == 0)
+        }
+    }
+}
