@@ -16,7 +16,7 @@ done
 
 # Where a reader can go without an account. Everything else, a package mirror above all, is somebody's own.
 public='github\.com|(www\.)?swift\.org|(www\.)?apache\.org|no-color\.org|(www\.)?kernel\.org|docs\.kernel\.org'
-public+='|llvm\.org|man7\.org|(www\.)?zlib\.net|json-schema\.org'
+public+='|(www\.)?w3\.org|llvm\.org|man7\.org|(www\.)?zlib\.net|json-schema\.org'
 hits=$(git grep -nIoE '(https?|ssh|git)://[^/[:space:]")>`]+' | grep -vE "://($public)\$") &&
     complain "a host that is not on the list in scripts/text.sh:"$'\n'"$hits"
 hits=$(git grep -nIwE 'localhost|127\.0\.0\.1|[a-z0-9-]+\.(internal|local|lan)' -- . ':!scripts/text.sh' ':!*.swift') &&

@@ -24,7 +24,7 @@ package struct Bars: Sendable {
     var title: String
     var description: String
     var groups: [Group]
-    /// A value with a line through all groups: a goal, or what others reach.
+    /// A value with a line through the bars of all groups: a goal, or what others reach.
     var reference: Double?
 
     package init(id: String, title: String, description: String, groups: [Group], reference: Double? = nil) {
@@ -43,15 +43,17 @@ package struct Bars: Sendable {
 
     /// The drawing.
     package var html: Html {
+        Drawing(id: id, title: title, description: description, kind: "plot bars", height: height).html { parts }
+    }
+
+    /// How high it is, in pixels.
+    var height: Double { groups.reduce(0.0) { $0 + Self.height(of: $1) } }
+
+    /// What is drawn, in an SVG of that height.
+    @HtmlBuilder var parts: Html {
         let most = max(groups.flatMap(\.bars).map(\.value).max() ?? 0, reference ?? 0)
-        let height = groups.reduce(0.0) { $0 + Self.height(of: $1) }
-        return Drawing(id: id, title: title, description: description, kind: "plot bars", height: height).html {
-            drawing(most > 0 ? most : 1)
-            if let reference {
-                let place = reference / (most > 0 ? most : 1) * Self.share
-                Plot.segment("reference", from: (place, 0), to: (place, 1))
-            }
-        }
+        let scale = most > 0 ? most : 1
+        drawing(scale)
     }
 
     private func drawing(_ most: Double) -> [Html] {
@@ -62,6 +64,18 @@ package struct Bars: Sendable {
                 Plot.title(group.title, y: top + 16, phone: 40, desk: 80)
                 group.bars.enumerated().map { index, bar in
                     Self.draw(bar, top: top + Self.titleHeight + Self.barPitch * Double(index), most: most)
+                }
+                if let reference {
+                    // Not through the title.
+                    let place = reference / most * Self.share
+                    Html(
+                        "line",
+                        .class("reference"),
+                        .set("x1", part: place),
+                        .set("x2", part: place),
+                        .set("y1", top + Self.titleHeight - 4),
+                        .set("y2", top + Self.titleHeight + Self.barPitch * Double(group.bars.count) - 2)
+                    )
                 }
             }
         }
