@@ -57,7 +57,9 @@ struct Pressuresim: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "Measurement",
-                subcommands: [BenchCommand.self, SurviveCommand.self, HogCommand.self, SoakCommand.self]
+                subcommands: [
+                    BenchCommand.self, WorthCommand.self, SurviveCommand.self, HogCommand.self, SoakCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Hidden",

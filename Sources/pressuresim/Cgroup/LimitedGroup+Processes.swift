@@ -17,10 +17,14 @@ extension LimitedGroup {
     /// - Parameters:
     ///   - arguments: the program, found as the shell finds it, and its arguments.
     ///   - output: where its output goes; nowhere by default.
+    ///   - input: where its input comes from; the tool's own by default.
     /// - Throws: what keeps the shell from being started.
-    func start(_ arguments: [String], output: Any? = FileHandle.nullDevice, errors: Any? = FileHandle.nullDevice) throws
-        -> Process
-    {
+    func start(
+        _ arguments: [String],
+        output: Any? = FileHandle.nullDevice,
+        errors: Any? = FileHandle.nullDevice,
+        input: Any? = nil
+    ) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         // The shell moves itself and then becomes the program.
@@ -29,6 +33,7 @@ extension LimitedGroup {
         process.arguments = ["-c", script, "sh"] + entrances + arguments
         process.standardOutput = output
         process.standardError = errors
+        if let input { process.standardInput = input }
         try process.run()
         return process
     }

@@ -30,6 +30,27 @@ struct Latencies: Sendable {
         total += other.total
     }
 
+    /// So many durations of so many nanoseconds.
+    struct Count: Hashable, Sendable, Codable {
+        var nanoseconds: Int64
+        var count: Int
+    }
+
+    /// All that was recorded, from the shortest up: another one makes the same of it.
+    var counts: [Count] {
+        histogram.recordedValues().map { Count(nanoseconds: Int64($0.value), count: Int($0.count)) }
+    }
+
+    /// Adds what another one recorded, maybe in another process.
+    mutating func add(_ counts: [Count]) {
+        for found in counts where found.count > 0 {
+            let clamped = min(max(found.nanoseconds, 1), 3_600_000_000_000)
+            histogram.record(UInt64(clamped), count: UInt32(clamping: found.count))
+            count += found.count
+            total += clamped * Int64(found.count)
+        }
+    }
+
     /// How many took how long: upper bounds in seconds, so many to a factor of ten, each with the number of durations up to
     /// it and above the one before. From the first that holds any to the last.
     ///

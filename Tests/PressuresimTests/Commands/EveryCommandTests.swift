@@ -30,6 +30,7 @@ import Testing
             Row(name: "record", arguments: ["NEW"], wrong: [[], ["NEW", "--duration", "1"]]),
             Row(name: "replay", arguments: ["RECORDING"], wrong: [[], ["/no/such.signals"], ["FILE"]], isShort: true),
             Row(name: "bench", wrong: [["--corpus"]]),
+            Row(name: "worth", wrong: [["--kind", "none"], ["--quick", "--grid"], ["--limit", "1KiB"]]),
             Row(name: "survive", wrong: [["--times", "1000"]]),
             Row(name: "soak", wrong: [["--duration", "1s"], ["--rate", "0"]]),
             Row(name: "hog", arguments: ["--ceiling", "1MiB", "--hold", "60min"], wrong: [[], ["--ceiling", "1MB"]]),

@@ -1,0 +1,121 @@
+import PressureKit
+import Synchronization
+
+/// The reads: threads that fill the store once, and then read from it at random until a moment, each read timed and
+/// looked at.
+final class WorthLoad: Sendable {
+    /// What one process read in the time that counts.
+    struct Tally: Sendable {
+        var latencies = Latencies()
+        /// Reads that gave the bytes of another value, or too few; at any time.
+        var wrong = 0
+        /// Reads that failed; at any time.
+        var failed = 0
+        /// The first few things that were wrong.
+        var complaints: [String] = []
+
+        mutating func add(_ other: Tally) {
+            latencies.add(other.latencies)
+            wrong += other.wrong
+            failed += other.failed
+            complaints += other.complaints.prefix(max(5 - complaints.count, 0))
+        }
+
+        /// Takes down how a read ended.
+        fileprivate mutating func note(_ result: Result<Bool, any Error>, _ key: Int) {
+            let complaint: String
+            switch result {
+            case .success(true): return
+            case .success(false):
+                wrong += 1
+                complaint = "value \(key) is another one"
+            case .failure(let error):
+                failed += 1
+                complaint = "value \(key): \(error)"
+            }
+            if complaints.count < 5 { complaints.append(complaint) }
+        }
+    }
+
+    /// A reader's own count, on a cache line of its own.
+    private final class Counter: Sendable {
+        private let before: (Int, Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0, 0)
+        let reads = Atomic<Int>(0)
+        private let behind: (Int, Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0, 0)
+    }
+
+    private let job: WorthJob
+    private let store: any WorthStore
+    private let keys: WorthKeys
+    private let clock: any MonotonicClock
+    private let counters: [Counter]
+    private let total = Lock(Tally())
+
+    init(_ job: WorthJob, _ store: any WorthStore, clock: any MonotonicClock = SystemClock()) {
+        self.job = job
+        self.store = store
+        self.clock = clock
+        keys = WorthKeys(count: job.count, alpha: job.zipf)
+        counters = (0..<job.readers).map { _ in Counter() }
+    }
+
+    /// Reads since the beginning, but for those that filled the store.
+    var reads: Int { counters.reduce(0) { $0 + $1.reads.load(ordering: .relaxed) } }
+
+    /// What was read; complete when ``read(_:)`` has returned.
+    var tally: Tally { total.withLock { $0 } }
+
+    /// Reads once what fits the limit, the most popular last. Blocks until that is done.
+    func fill() throws {
+        try Blocking.parallel(job.readers) { [self] reader in
+            var tally = Tally()
+            for rank in stride(from: min(job.fillCount, job.count) - reader, to: 0, by: -job.readers) {
+                read(keys.key(ofRank: rank), &tally)
+            }
+            total.withLock { $0.add(tally) }
+        }
+    }
+
+    /// Reads at random. Blocks until the end of the time that counts.
+    func read(_ window: WorthWindow) throws {
+        try Blocking.parallel(job.readers) { [self] reader in
+            var random = SplitMix64(seed: job.seed, stream: UInt64(reader))
+            let counter = counters[reader]
+            var tally = Tally()
+            var count = 0
+            var stop = clock.now()
+            while stop.nanoseconds < window.to {
+                let key = keys.next(&random)
+                let start = clock.now()
+                read(key, &tally)
+                stop = clock.now()
+                count += 1
+                counter.reads.store(count, ordering: .relaxed)
+                // A read that had begun when the time was over had to be waited for as well.
+                if stop.nanoseconds >= window.from, start.nanoseconds < window.to {
+                    tally.latencies.record(nanoseconds: (stop - start).nanoseconds)
+                }
+            }
+            total.withLock { $0.add(tally) }
+        }
+    }
+
+    private func read(_ key: Int, _ tally: inout Tally) {
+        let number = job.firstKey + key
+        let result = Result { try store.read(number) { job.content.knows($0, as: number) } }
+        if case .success(true) = result { return }
+        tally.note(result, number)
+    }
+}
+
+/// The time that counts, on the clock of the machine: the same for all processes.
+struct WorthWindow: Hashable, Sendable, Codable {
+    /// When the store had been filled and the reads began.
+    var start: Int64
+    var from: Int64
+    var to: Int64
+
+    var seconds: Double { Double(to - from) / 1e9 }
+
+    func contains(_ instant: MonotonicInstant) -> Bool { from..<to ~= instant.nanoseconds }
+}

@@ -1,0 +1,151 @@
+import PressureKit
+
+/// What happens around a cache while it is measured.
+enum WorthKind: String, CaseIterable, Hashable, Sendable, Codable {
+    /// One process, whose other memory stays as it is.
+    case still = "static"
+    /// One process, whose other memory grows to a part of the limit and falls again, over and over.
+    case swing
+    /// So many processes below one limit, each with a part of the values.
+    case shared2, shared4
+
+    var processes: Int {
+        switch self {
+        case .still, .swing: 1
+        case .shared2: 2
+        case .shared4: 4
+        }
+    }
+
+    /// In a heading.
+    var title: String {
+        switch self {
+        case .still: "Nothing else changes"
+        case .swing: "Other memory of the process swings between 0 and 60 % of the limit"
+        case .shared2: "Two processes below one limit, each with a part of the values"
+        case .shared4: "Four processes below one limit, each with a part of the values"
+        }
+    }
+
+    /// The kinds that a word on the command line names; `nil` if it names none.
+    static func named(_ word: String) -> [WorthKind]? {
+        word == "all" ? allCases : WorthKind(rawValue: word).map { [$0] }
+    }
+}
+
+/// A limit, the values that are read below it, and how.
+struct WorthCell: Hashable, Sendable, Codable {
+    /// Of the cgroup.
+    var limit: ByteCount
+    var valueSize: ByteCount
+    /// The exponent of the reads' distribution.
+    var zipf: Double
+    /// Threads that read, in each process.
+    var readers: Int
+    /// Of all processes together.
+    var values: Int
+
+    /// - Parameter values: as many as take 1.8 times the limit, if nothing else is said.
+    init(limit: ByteCount, valueSize: ByteCount, zipf: Double, readers: Int, values: Int? = nil) {
+        self.limit = limit
+        self.valueSize = valueSize
+        self.zipf = zipf
+        self.readers = readers
+        self.values = values ?? max(limit.bytes / 5 * 9 / valueSize.bytes, 1)
+    }
+
+    /// Every combination.
+    static func grid(
+        limits: [ByteCount],
+        valueSizes: [ByteCount],
+        zipfs: [Double],
+        readers: [Int],
+        values: Int? = nil
+    ) -> [WorthCell] {
+        limits.flatMap { limit in
+            valueSizes.flatMap { size in
+                zipfs.flatMap { zipf in
+                    readers.map { WorthCell(limit: limit, valueSize: size, zipf: zipf, readers: $0, values: values) }
+                }
+            }
+        }
+    }
+
+    /// All that a claim about small and large caches has to hold in.
+    static let grid = grid(
+        limits: [.mebibytes(128), .mebibytes(256), .mebibytes(512)],
+        valueSizes: [.kibibytes(4), .kibibytes(32), .mebibytes(1)],
+        zipfs: [0.7, 0.9, 1.1],
+        readers: [1, 2, 8]
+    )
+
+    /// A few that are far from each other. The first is the one that other kinds than `static` take.
+    static let few = [
+        WorthCell(limit: .mebibytes(256), valueSize: .kibibytes(32), zipf: 0.9, readers: 1),
+        WorthCell(limit: .mebibytes(128), valueSize: .kibibytes(4), zipf: 0.9, readers: 2),
+        WorthCell(limit: .mebibytes(128), valueSize: .kibibytes(32), zipf: 1.1, readers: 8),
+        WorthCell(limit: .mebibytes(256), valueSize: .mebibytes(1), zipf: 0.9, readers: 2),
+        WorthCell(limit: .mebibytes(512), valueSize: .mebibytes(1), zipf: 0.7, readers: 1),
+    ]
+
+    /// Two that are done in less than a minute.
+    static let quick = [
+        WorthCell(limit: .mebibytes(128), valueSize: .kibibytes(32), zipf: 0.9, readers: 1),
+        WorthCell(limit: .mebibytes(128), valueSize: .mebibytes(1), zipf: 0.9, readers: 2),
+    ]
+}
+
+/// What is measured, how often and for how long.
+struct WorthPlan: Hashable, Sendable {
+    /// The times of one measurement, in seconds.
+    struct Times: Hashable, Sendable {
+        /// Reads that are not counted, after the cache has been filled.
+        var warm: Double
+        /// Reads that are.
+        var measured: Double
+    }
+
+    var kinds: [WorthKind] = [.still]
+    var cells = WorthCell.few
+    /// Whether the cells were asked for: then every kind is measured in all of them.
+    var hasChosenCells = false
+    /// How often each contender is measured; medians are told.
+    var rounds = 3
+    var times = Times(warm: 1.5, measured: 5)
+    /// Of the short measurements that look for the LRU's bound.
+    var probe = Times(warm: 0.6, measured: 1.2)
+    /// How close to the best bound is close enough, in hundredths of the limit.
+    var tolerance = 3
+    /// How long swinging memory stays up, and down.
+    var rest = 1.5
+    /// Where the values are that are loaded.
+    var directory = "/var/tmp"
+
+    /// Under a minute.
+    static let quick = WorthPlan(
+        cells: WorthCell.quick,
+        rounds: 1,
+        times: Times(warm: 0.6, measured: 2),
+        probe: Times(warm: 0.3, measured: 0.6),
+        tolerance: 6,
+        rest: 0.6
+    )
+
+    /// The cells of a kind.
+    func cells(of kind: WorthKind) -> [WorthCell] {
+        kind == .still || hasChosenCells ? cells : Array(cells.prefix(1))
+    }
+
+    /// How the other memory of a process goes up and down; `nil` where it does not.
+    func swing(_ kind: WorthKind, _ cell: WorthCell) -> WorthSwing? {
+        guard kind == .swing else { return nil }
+        return WorthSwing(peak: .bytes(cell.limit.bytes / 5 * 3), rest: rest)
+    }
+
+    /// The times in a cell: of memory that swings, whole periods are measured.
+    func times(_ times: Times, with swing: WorthSwing?) -> Times {
+        guard let swing else { return times }
+        let periods = (times.measured / swing.period - 1e-9).rounded(.up)
+        return Times(warm: times.warm, measured: max(periods, 1) * swing.period)
+    }
+}
