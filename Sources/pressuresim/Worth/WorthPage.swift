@@ -94,9 +94,26 @@ struct WorthPage {
                 title: "Reads a second, by cell",
                 caption: .text("The length of a bar is in proportion to the LRU of its cell, the dashed line."),
                 legend: Self.legend(),
-                chart: Self.bars(results).html
+                chart: Self.bars(results).html,
+                table: readsTable
             ).html
         }
+    }
+
+    private var readsTable: DataTable {
+        var table = DataTable(
+            caption: "Reads a second, by cell",
+            isCaptionHidden: true,
+            columns: [.text("Cell"), .number("The best LRU"), .number("PressureKit"), .number("Over the LRU")]
+        )
+        for result in results {
+            let speeds = WorthContender.allCases.map { contender in
+                result.figures(of: contender).map { Quantities.count(Int($0.readsPerSecond)) } ?? "–"
+            }
+            let ratio = result.ratio.map { "\(Quantities.digits($0)) ×" } ?? "–"
+            table.add(["\(result.kind.rawValue), \(result.cell.title)"] + speeds + [ratio])
+        }
+        return table
     }
 
     private var figures: Page.Section? {
