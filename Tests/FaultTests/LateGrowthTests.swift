@@ -59,7 +59,12 @@ import Testing
         let others = try (0..<3).map { try controller.cache("\($0)", initialValue: makeBytes(900, seed: UInt64($0))) }
         let later = makeBytes(count, seed: 9)
         let entry = ShiftingEntry(makeBytes(1000, seed: 8), controller: controller, then: later, afterLooks: looks)
-        controller.state.withLock { $0.entries.insert(entry, at: 1) }
+        controller.state.withLock { state in
+            // Second of them: one after the other, since there is no inserting.
+            let later = Array(state.entries.dropFirst())
+            for other in later { state.entries.remove(other) }
+            for next in [entry] + later { state.entries.append(next) }
+        }
         manager.context.adopt(entry)
         _ = await manager.simulateMemoryWarning(.critical)
         _ = await manager.simulateMemoryWarning(.critical)
@@ -75,6 +80,6 @@ import Testing
         for (number, cache) in others.enumerated() {
             #expect(try await cache.value() == makeBytes(900, seed: UInt64(number)))
         }
-        controller.state.withLock { $0.entries.removeAll { $0 === entry } }
+        controller.state.withLock { _ = $0.entries.remove(entry) }
     }
 }

@@ -134,11 +134,7 @@ extension PressureController {
     /// Takes a cache into the tree, if its name is free and there is something that may become of its values; has the
     /// manager, if there is one, make room for it.
     private func register(_ entry: CacheEntry) throws(PressureError) {
-        let isNew = state.withLock { state in
-            guard state.names.insert(entry.name).inserted else { return false }
-            state.entries.append(entry)
-            return true
-        }
+        let isNew = state.withLock { $0.entries.append(entry) }
         guard isNew else { throw .duplicate(entry.name, path: path) }
         let context = context
         do throws(PressureError) {
@@ -159,13 +155,7 @@ extension PressureController {
     /// Takes a keyed cache out of the tree, as ``removeCache(_:)`` does.
     public func removeCache<Key, Value>(_ cache: KeyedCache<Key, Value>) { remove(cache.entry) }
 
-    private func remove(_ entry: CacheEntry) {
-        state.withLock { state in
-            guard let index = state.entries.firstIndex(where: { $0 === entry }) else { return }
-            state.entries.remove(at: index)
-            state.names.remove(entry.name)
-        }
-    }
+    private func remove(_ entry: CacheEntry) { state.withLock { _ = $0.entries.remove(entry) } }
 }
 
 extension PressureError {

@@ -17,7 +17,13 @@ extension PressureController {
     public var parent: PressureController? { state.withLock { $0.parent } }
 
     /// The children, in the order they were added.
-    public var children: [PressureController] { state.withLock { $0.children } }
+    public var children: [PressureController] {
+        let children = state.withLock { $0.children }
+        return Array(children)
+    }
+
+    /// The child with an identifier.
+    func child(_ identifier: String) -> PressureController? { state.withLock { $0.children.find(identifier) } }
 
     /// Makes `child` the last child of this controller.
     ///
@@ -35,7 +41,7 @@ extension PressureController {
             // The hook may have moved either of them.
             try checkAdding(child)
             child.state.withLock { $0.parent = self }
-            state.withLock { $0.children.append(child) }
+            state.withLock { _ = $0.children.append(child) }
         }
         child.didJoin(context)
         child.delegate?.didMove(toParent: self)
@@ -68,7 +74,7 @@ extension PressureController {
             try newParent.checkAdding(self, hasParent: true)
             let oldParent = leaveParent()
             state.withLock { $0.parent = newParent }
-            newParent.state.withLock { $0.children.append(self) }
+            newParent.state.withLock { _ = $0.children.append(self) }
             return oldParent
         }
         didJoin(newParent.context)
@@ -92,7 +98,7 @@ extension PressureController {
             defer { state.parent = nil }
             return state.parent
         }
-        parent?.state.withLock { state in state.children.removeAll { $0 === self } }
+        parent?.state.withLock { _ = $0.children.remove(self) }
         return parent
     }
 
@@ -126,10 +132,8 @@ extension PressureController {
             }
             ancestor = next.superior
         }
-        let (children, presented) = state.withLock { ($0.children, $0.presented) }
-        if children.contains(where: { $0 !== child && $0.identifier == child.identifier })
-            || presented?.identifier == child.identifier
-        {
+        let (sibling, presented) = state.withLock { ($0.children.find(child.identifier), $0.presented) }
+        if sibling != nil && sibling !== child || presented?.identifier == child.identifier {
             throw PressureError(
                 code: .duplicateIdentifier,
                 message: "A child \"\(child.identifier)\" exists already. Identifiers are unique among siblings.",

@@ -20,8 +20,8 @@ extension PressureController {
     ) -> Bool {
         let entries = state.withLock { $0.entries }
         var takesPart = false
-        for index in 0..<entries.count where entries[index].residentByteCount > 0 {
-            let entry = entries[index]
+        for index in 0..<entries.endIndex {
+            guard let entry = entries[index], entry.residentByteCount > 0 else { continue }
             let resource = PressureResource(entry: entry)
             var (isAllowed, preferred) = (true, Disposition?.none)
             guard caller.call(self, "shouldEvict", { isAllowed = delegate.shouldEvict(resource) }),

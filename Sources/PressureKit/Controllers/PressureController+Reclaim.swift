@@ -12,13 +12,13 @@ extension PressureController: CandidateSource {
         state.withLock { state in
             let isCovered = isCovered || state.presented != nil
             let isVisible = state.isVisible && !isCovered
-            for index in 0..<state.entries.count {
-                state.entries[index].list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+            for index in 0..<state.entries.endIndex {
+                state.entries[index]?.list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
             }
             let below = depth == .max ? .max : depth + 1
             // Parents are locked before children, everywhere.
-            for index in 0..<state.children.count {
-                state.children[index].collect(into: storage, canSpill: canSpill, depth: below, isCovered: isCovered)
+            for index in 0..<state.children.endIndex {
+                state.children[index]?.collect(into: storage, canSpill: canSpill, depth: below, isCovered: isCovered)
             }
             state.presented?.collect(into: storage, canSpill: canSpill, depth: below)
         }

@@ -37,8 +37,9 @@ extension PressureController {
             guard tellOne(telling, delegate, by: caller) else { return false }
         }
         let (children, presented) = state.withLock { ($0.children, $0.presented) }
-        for index in 0..<children.count where children[index].superior === self {
-            guard children[index].tell(telling, round: round, by: caller, &told) else { return false }
+        for index in 0..<children.endIndex {
+            guard let child = children[index], child.superior === self else { continue }
+            guard child.tell(telling, round: round, by: caller, &told) else { return false }
         }
         guard let presented, presented.superior === self else { return true }
         return presented.tell(telling, round: round, by: caller, &told)
@@ -98,7 +99,9 @@ extension PressureController {
         let (delegate, children, presented) = state.withLock { ($0.delegate, $0.children, $0.presented) }
         if delegate != nil { return true }
         // By index: in a debug build an array's iterator allocates.
-        for index in 0..<children.count where children[index].hasDelegate { return true }
+        for index in 0..<children.endIndex {
+            if let child = children[index], child.hasDelegate { return true }
+        }
         return presented?.hasDelegate ?? false
     }
 }
@@ -155,9 +158,10 @@ extension EvictionReport {
 
     /// Sends every value that could not be written up to somebody who handles it.
     func climb() {
+        var errors: [String: PressureError] = [:]
+        for failure in failures where errors[failure.path ?? ""] == nil { errors[failure.path ?? ""] = failure }
         for skip in skipped where skip.reason == .spillFailed {
-            let error = failures.first { $0.path == skip.path }
-            skip.resource.climb(.spill, error ?? PressureError.copyFailed(path: skip.path))
+            skip.resource.climb(.spill, errors[skip.path] ?? PressureError.copyFailed(path: skip.path))
         }
     }
 }

@@ -4,8 +4,10 @@ extension PressureController {
     func forEachEntry(_ body: (CacheEntry) -> Void) {
         state.withLock { state in
             // By index: in a debug build an array's iterator allocates.
-            for index in 0..<state.entries.count { body(state.entries[index]) }
-            for index in 0..<state.children.count { state.children[index].forEachEntry(body) }
+            for index in 0..<state.entries.endIndex {
+                if let entry = state.entries[index] { body(entry) }
+            }
+            for index in 0..<state.children.endIndex { state.children[index]?.forEachEntry(body) }
             state.presented?.forEachEntry(body)
         }
     }

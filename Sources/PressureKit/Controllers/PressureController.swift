@@ -19,10 +19,8 @@ public final class PressureController: Sendable {
     struct State {
         weak var parent: PressureController?
         weak var delegate: (any PressureControllerDelegate)?
-        var children: [PressureController] = []
-        var entries: [CacheEntry] = []
-        /// The names of `entries`.
-        var names: Set<String> = []
+        var children = NamedList<PressureController>()
+        var entries = NamedList<CacheEntry>()
         /// What covers this one, which it keeps, and what it covers.
         var presented: PressureController?
         weak var presenter: PressureController?
@@ -55,7 +53,7 @@ public final class PressureController: Sendable {
         /// Visible and not covered.
         var isSeen: Bool { isVisible && presented == nil }
         /// Children, and what covers this one.
-        var below: [PressureController] { presented.map { children + [$0] } ?? children }
+        var below: [PressureController] { Array(children) + (presented.map { [$0] } ?? []) }
     }
 
     /// Held while links of several controllers change or a whole tree is read, so that it is seen in one piece.

@@ -77,9 +77,11 @@ extension PressureManager {
         root.collectVisible(into: &visible)
         visible.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
         let remembered = visible.map(WeakEntry.init)
+        let known = Set(visible.map { ObjectIdentifier($0) })
         visibleBefore.withLock { before in
             // A second call finds in memory only what came back after the first.
-            before = remembered + before.filter { old in !visible.contains { $0 === old.entry } }
+            before =
+                remembered + before.filter { old in old.entry.map { !known.contains(ObjectIdentifier($0)) } ?? true }
         }
         delegate?.managerDidEnterBackground()
         _ = context.scene.suspend(true)

@@ -170,7 +170,7 @@ struct StateApplication {
     }
 
     private func existing(_ node: StateManifest.Node, below parent: PressureController) -> PressureController? {
-        guard node.isPresented else { return parent.children.first { $0.identifier == node.identifier } }
+        guard node.isPresented else { return parent.child(node.identifier) }
         return parent.presented?.identifier == node.identifier ? parent.presented : nil
     }
 

@@ -243,12 +243,12 @@ import Testing
     @Test func theTreeIsNotLockedWhileValuesAreListed() throws {
         let bench = try Bench()
         let probe = ListingProbe(name: "probe", hasLoader: false, host: bench.controller)
-        bench.controller.state.withLock { $0.entries.append(probe) }
+        bench.controller.state.withLock { _ = $0.entries.append(probe) }
         bench.rest()
         _ = bench.worker.step()
         #expect(probe.isFree.value == true)
         #expect(probe.isSliced.value, "all of a cache was listed under its locks")
-        bench.controller.state.withLock { $0.entries.removeAll { $0 === probe } }
+        bench.controller.state.withLock { _ = $0.entries.remove(probe) }
     }
 
     /// A cache that sees, when it is listed, whether another thread may have the tree's lock and its controller's.
