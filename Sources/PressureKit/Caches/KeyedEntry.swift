@@ -21,6 +21,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     let residentCount = Atomic<Int>(0)
     /// Which shard is listed first: the one that had no room in the last plan.
     private let firstListed = Atomic<Int>(0)
+    /// Dropped keys that were forgotten before they came back, until the next plan.
+    private let ends = Lock(UseTable())
     /// Which shard gives up a value next.
     let nextShard = Atomic<Int>(0)
 
@@ -110,7 +112,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
                 return (slot, self.turn(slot, begins: begins))
             }
             let slot = shard.insert(key, hash).slot
-            let word = shard.ghosts.take(hash).map(ResidencyWord.dropped) ?? .unloaded
+            let scale = statistics.scale
+            let ghost = shard.ghosts.take(hash, now: scale.unit(UseClock.now))
+            if let ghost { unsafe slot.header.pointee.remember(ghost.uses) }
+            let word = ghost.map { ResidencyWord.dropped(at: $0.stamp) } ?? .unloaded
             unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
             return (slot, self.turn(slot, begins: begins))
         }
@@ -146,12 +151,31 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             guard let step = unsafe place.slot.header.pointee.apply({ $0.vacating() }) else { return nil }
             clear(place.slot)
             let hash = hash(unsafe place.key.pointee)
-            if step.before.isMarkedEvicted { shard.ghosts.note(hash, at: step.before.stamp) }
+            if step.before.isMarkedEvicted {
+                let uses = unsafe place.slot.header.pointee.uses
+                let now = statistics.scale.unit(UseClock.now)
+                let lost = shard.ghosts.note(hash, at: step.before.stamp, uses, now: now)
+                if let lost { noteEnd(of: lost) }
+            }
             shard.remove(place.index, hash)
             return shard.free(place.index)
         }
         // Let go with nothing locked: it may be the last of it.
         withExtendedLifetime(key) {}
+    }
+
+    /// A dropped key is forgotten: nobody waits for its return any longer.
+    private func noteEnd(of ghost: GhostList.Ghost) {
+        let scale = statistics.scale
+        let age = ghost.uses.age(at: UseClock.now, scale)
+        ends.withLock { $0.add(1, level: ghost.uses.level, age: age, scale) }
+    }
+
+    override func reportEnds(to table: inout UseTable) {
+        ends.withLock { ends in
+            table.add(ends)
+            ends.clear()
+        }
     }
 
     override func noteArrival(_ bytes: Int, values: Int) {

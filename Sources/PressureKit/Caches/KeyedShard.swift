@@ -44,7 +44,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     }
 
     /// The bytes kept for every slot and cell there is, values and keys included.
-    var byteCount: Int { table.byteCount + slotCount * Place.stride }
+    var byteCount: Int { table.byteCount + slotCount * Place.stride + ghosts.byteCount }
 
     /// How many slots there is memory for.
     var slotCount: Int { unsafe blocks.count * Self.blockSize }
@@ -56,6 +56,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         let index = takeSpare()
         let place = place(index)
         unsafe place.key.initialize(to: key)
+        unsafe place.slot.header.pointee.remember(.new)
         unsafe place.links.pointee.older = newest
         unsafe place.links.pointee.newer = Self.none
         if newest == Self.none { oldest = index } else { unsafe self.place(newest).links.pointee.newer = index }
@@ -105,6 +106,8 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
             unsafe blocks.append(
                 .allocate(byteCount: Self.blockSize * Place.stride, alignment: max(64, Place.alignment))
             )
+            // Now, since nothing may be allocated when something is dropped.
+            ghosts.reserve(slotCount)
         }
         let index = unused
         unused += 1
@@ -120,6 +123,21 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         while index != Self.none {
             body(place(index))
             index = unsafe place(index).links.pointee.newer
+        }
+    }
+
+    /// Calls `body` with the slots in the table that were put there after a reading of the ``UseClock``, the newest first:
+    /// what a sample of the cache would mostly miss. A slot that was restored in its place is not among them.
+    func forEachNewer(than stamp: UInt32, _ body: (Place) -> Void) {
+        var index = newest
+        while index != Self.none {
+            let place = place(index)
+            let arrival = unsafe place.slot.header.pointee.arrival.load(ordering: .relaxed)
+            let isResident = unsafe place.slot.header.pointee.state.isResident
+            // One that is being loaded has the time of its slot's last value.
+            guard !isResident || (arrival &- stamp) &- 1 < .max / 2 else { return }
+            body(place)
+            index = unsafe place.links.pointee.older
         }
     }
 

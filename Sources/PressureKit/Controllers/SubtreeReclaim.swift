@@ -25,11 +25,14 @@ struct SubtreeReclaim {
         root.collectEntries(into: &entries)
         if isHeld { entries = entries.filter { $0.entry.traits.current.isHeld } }
         root.ask()
-        let (engine, moment) = (context.engine, PlanMoment(now: UseClock.tick()))
+        let engine = context.engine
+        let now = UseClock.tick()
+        let moment = engine.history.withLock { $0.moment(at: now) }
         let storage = PlanStorage()
         storage.reserve(values: entries.reduce(0) { $0 + $1.entry.valueCount }, caches: entries.count)
         storage.begin(engine.policy, at: moment, goal: goal)
         let canSpill = engine.canSpill
+        defer { if engine.policy.learnsUses { engine.history.withLock { $0.learn(storage.seen, at: now) } } }
         for (entry, isVisible) in entries {
             entry.list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: 0)
         }
@@ -41,14 +44,14 @@ struct SubtreeReclaim {
             policy: engine.policy,
             at: moment
         )
-        for victim in 0..<storage.beginVictims(plan.count) { evict(victim, storage, &report) }
+        for victim in 0..<storage.beginVictims(plan.count) { evict(victim, storage, moment, &report) }
         report.fill(from: storage.tally, isMemoryBacked: engine.isMemoryBacked)
         report.returned = ByteCount(bytes: before - engine.residentBytes())
         report.duration = context.clock.now() - start
         return report
     }
 
-    private func evict(_ victim: Int, _ storage: PlanStorage, _ report: inout EvictionReport) {
+    private func evict(_ victim: Int, _ storage: PlanStorage, _ moment: PlanMoment, _ report: inout EvictionReport) {
         let place = unsafe storage.place(ofVictim: victim)
         let candidate = unsafe storage.candidates[storage.candidate(ofVictim: victim)]
         // Retained by the storage.
@@ -56,6 +59,7 @@ struct SubtreeReclaim {
         if candidate.method.needsCopy, unsafe !context.engine.spill(entry, place.slot) {
             return storage.skip(entry, .spillFailed, footprint: candidate.footprint)
         }
+        entry.statistics.note(moment)
         guard let bytes = unsafe entry.release(place.slot, dropping: candidate.method == .drop) else {
             return storage.skip(entry, .pinned, footprint: candidate.footprint)
         }

@@ -9,6 +9,7 @@ extension CacheEntry {
     /// A value is in memory, `word` being its state. Every load, restore and change ends here.
     func didArrive(in slot: UnsafeMutableRawPointer, _ word: ResidencyWord) {
         unsafe header(slot).pointee.arrival.store(word.stamp, ordering: .relaxed)
+        unsafe header(slot).pointee.remember(header(slot).pointee.uses.arrived)
         if word.isMarkedEvicted { statistics.refaults.wrappingAdd(1, ordering: .relaxed) }
     }
 

@@ -12,7 +12,10 @@ extension CacheEntry {
         let word = unsafe header(slot).pointee.state
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         switch word.phase {
-        case .unloaded, .spilled: return unsafe wasSpared(slot, hits: word.hits / 2)
+        case .unloaded, .spilled:
+            var uses = unsafe header(slot).pointee.uses
+            if storage.lookAway(&uses) { unsafe header(slot).pointee.remember(uses) }
+            return unsafe wasSpared(slot, hits: word.hits / 2)
         case .retired: return
         case .loading, .restoring, .mutating, .releasing:
             return storage.skip(self, .busy, footprint: footprint)
@@ -33,6 +36,7 @@ extension CacheEntry {
         guard canSpill || method != .spill else {
             return storage.skip(self, .spillSuspended, footprint: footprint)
         }
+        let uses = unsafe look(slot, word, arrival: arrival, in: storage)
         let candidate = Candidate(
             footprint: footprint,
             stamp: word.stamp,
@@ -42,11 +46,29 @@ extension CacheEntry {
             arrival: arrival,
             hits: word.hits,
             hasRefaulted: word.isMarkedEvicted,
+            level: uses.level,
             restoreCost: restoreCost,
             reloadCost: statistics.reloadCost,
             writeCost: method.needsCopy && storage.isUrgent ? statistics.writeCost(byteCount: plainBytes) : 0,
             isUrgent: storage.isUrgent
         )
         unsafe storage.append(candidate, entry: self, slot: slot)
+    }
+
+    /// Takes the hits since the last look into the record of the value's uses, for an order that learns from them.
+    private func look(
+        _ slot: UnsafeMutableRawPointer,
+        _ word: ResidencyWord,
+        arrival: UInt32,
+        in storage: PlanStorage
+    ) -> UseRecord {
+        let before = unsafe header(slot).pointee.uses
+        var uses = before
+        guard storage.look(&uses, stamp: word.stamp, arrival: arrival, hits: word.hits), uses != before else {
+            return uses
+        }
+        unsafe header(slot).pointee.remember(uses)
+        if word.hits > 0 { unsafe _ = header(slot).pointee.apply { $0.forgettingHits() } }
+        return uses
     }
 }

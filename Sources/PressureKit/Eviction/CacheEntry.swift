@@ -76,6 +76,9 @@ package class CacheEntry: @unchecked Sendable {
     /// The same for one value: a cache with many adds the key. Allocates.
     func path(of slot: UnsafeMutableRawPointer) -> String { path }
 
+    /// Adds what it has given up to wait for since the last time. Nothing, for caches that forget nothing.
+    func reportEnds(to table: inout UseTable) {}
+
     /// The header of a slot of this entry.
     func header(_ slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<SlotHeader> {
         // Every slot begins with its header, and lives as long as the entry.

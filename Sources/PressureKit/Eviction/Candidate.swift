@@ -39,6 +39,8 @@ package struct Candidate: Sendable {
     package var isVisible: Bool
     /// Whether memory is wanted now, so that what costs nothing to release goes before all that has to be written.
     package var isUrgent: Bool
+    /// How often it was used, long ago less: ``UseRecord/level``.
+    package var level: UInt8
     /// Whether it came back soon after an eviction, and no reclaim has spared it since.
     package var hasRefaulted: Bool
 
@@ -52,6 +54,7 @@ package struct Candidate: Sendable {
         arrival: UInt32 = 0,
         hits: UInt8 = 0,
         hasRefaulted: Bool = false,
+        level: UInt8 = 0,
         restoreCost: Float = 0,
         reloadCost: Float = .infinity,
         writeCost: Float = 0,
@@ -69,6 +72,7 @@ package struct Candidate: Sendable {
         self.isVisible = isVisible
         self.hasRefaulted = hasRefaulted
         self.isUrgent = isUrgent
+        self.level = level
     }
 }
 

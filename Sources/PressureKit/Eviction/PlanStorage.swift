@@ -86,6 +86,8 @@ package final class PlanStorage: @unchecked Sendable {
     /// Not a tuple of the three: the runtime makes the metadata of one when it is first destroyed, on the heap.
     private var policy: any EvictionPolicy = LeastRecentlyUsed()
     private var moment = PlanMoment(now: 0)
+    /// What was seen of uses since it was taken last.
+    private(set) var seen = UseCounts()
     private var goal: Int?
 
     /// Creates storage for nothing yet, that will never hold more than `limit` candidates.
@@ -176,6 +178,31 @@ package final class PlanStorage: @unchecked Sendable {
     /// Whether the next cache of a single value is to be listed.
     func takesNext() -> Bool { sample.takesNext() }
 
+    /// Looks at what is remembered of a value's uses, if the policy learns from that: whether it does.
+    func look(_ uses: inout UseRecord, stamp: UInt32, arrival: UInt32, hits: UInt8) -> Bool {
+        guard policy.learnsUses else { return false }
+        if let found = uses.look(stamp: stamp, arrival: arrival, hits: hits, moment.scale) {
+            seen.note(found, moment.scale)
+        }
+        return true
+    }
+
+    /// The same for a value that is not in memory: whether nobody waits for its return any longer.
+    func lookAway(_ uses: inout UseRecord) -> Bool {
+        guard policy.learnsUses, !uses.isNew else { return false }
+        let age = uses.age(at: moment.now, moment.scale)
+        guard age > Self.mostTurnovers * Float(moment.scale.population) else { return false }
+        seen.ends.add(1, level: uses.level, age: age, moment.scale)
+        uses = .new
+        return true
+    }
+
+    /// For so long a value that has a copy only is waited for.
+    private static let mostTurnovers: Float = 8
+
+    /// What was seen has been learned.
+    func forgetSeen() { seen.clear() }
+
     /// Lists a candidate.
     func append(_ candidate: Candidate, entry: CacheEntry, slot: UnsafeMutableRawPointer) {
         seenCount += 1
@@ -205,6 +232,7 @@ package final class PlanStorage: @unchecked Sendable {
         guard ownerCount < ownerCapacity else { return false }
         unsafe owners[ownerCount] = .passRetained(entry)
         ownerCount += 1
+        if policy.learnsUses { entry.reportEnds(to: &seen.ends) }
         return true
     }
 

@@ -58,7 +58,7 @@ package enum Planner {
             plan.count = count
             // Before it is replaced: this is how far the policy's order was followed.
             if need > 0 { plan.last = unsafe candidates[Int(all[count - 1].index)] }
-            unsafe replaceLast(all, candidates, chosen: count, need: need, moment)
+            if !moment.isSteady { unsafe replaceLast(all, candidates, chosen: count, need: need, moment) }
         }
         let victims = unsafe UnsafeMutableBufferPointer(rebasing: all[..<plan.count])
         unsafe describe(victims, candidates, moment, &plan)

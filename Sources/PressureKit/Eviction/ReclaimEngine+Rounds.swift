@@ -137,7 +137,9 @@ extension ReclaimEngine {
     /// The moment of a round: no value is younger than that.
     private func moment(_ progress: inout Progress) -> PlanMoment {
         let now = UseClock.tick()
-        var moment = progress.moment ?? history.withLock { $0.begin(at: now, count: $0.seen) }
+        let reserved = reservedValues
+        var moment =
+            progress.moment ?? history.withLock { $0.begin(at: now, count: $0.seen > 0 ? $0.seen : reserved) }
         moment.now = now
         progress.moment = moment
         return moment
@@ -249,7 +251,7 @@ extension ReclaimEngine {
         // Retained by the storage.
         let entry = unsafe place.entry.takeUnretainedValue()
         let start = clock.now()
-        if let moment = progress.moment { entry.statistics.horizon.store(moment.horizon, ordering: .relaxed) }
+        if let moment = progress.moment { entry.statistics.note(moment) }
         guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
             return skip(victim, storage, .pinned)
         }
@@ -308,6 +310,10 @@ extension ReclaimEngine {
     /// round left for the next one has not been.
     private func spare(_ progress: Progress, parts: Int) {
         let storage = progress.storage
+        if let moment = progress.moment, policy.learnsUses {
+            history.withLock { $0.learn(storage.seen, at: moment.now) }
+            storage.forgetSeen()
+        }
         guard let last = progress.last, let moment = progress.moment, !storage.isTruncated else { return }
         history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment), seen: storage.seenCount * parts) }
         // Where the victims are is known only from the choices, which name their candidates.

@@ -14,6 +14,9 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let refaults = Atomic<Int>(0)
     /// The horizon of the last reclaim that took something from this cache, in ticks of the ``UseClock``.
     package let horizon = Atomic<UInt32>(0)
+    /// The number of values in memory at that reclaim: a ``UseScale``.
+    private let population = Atomic<UInt32>(0)
+    private let shift = Atomic<UInt8>(0)
     /// The raw value of a ``CodecMemory``: whether the values can be compressed.
     package let codecMemory = Atomic<UInt64>(0)
     private let reportedLoads = Atomic<Int>(0)
@@ -35,6 +38,18 @@ package struct CacheStatistics: ~Copyable, Sendable {
 
     /// The moving average of the time to read the value back, if that happened at least once.
     package var restoreTime: Duration? { Self.duration(averageRestore.load(ordering: .relaxed)) }
+
+    /// A reclaim takes something from this cache.
+    func note(_ moment: PlanMoment) {
+        horizon.store(moment.horizon, ordering: .relaxed)
+        population.store(moment.scale.population, ordering: .relaxed)
+        shift.store(moment.scale.shift, ordering: .relaxed)
+    }
+
+    /// Against what the ages of its values are measured.
+    var scale: UseScale {
+        UseScale(population: population.load(ordering: .relaxed), shift: shift.load(ordering: .relaxed))
+    }
 
     /// Counts a load of a value that takes so many bytes.
     package func noteLoad(_ time: Duration, footprint: Int = 0) {

@@ -320,6 +320,9 @@ extension ResidencyWord {
         return isClean ? left : left.clearing(Self.reloadableBit)
     }
 
+    /// A plan has taken the hits into account. Legal in every phase.
+    package func forgettingHits() -> ResidencyWord { clearing(Self.hitMask) }
+
     /// A reclaim has looked at the value and left it where it is: what it remembers of uses fades, its grace is over.
     /// Legal in every phase.
     package func spared(hits: UInt8) -> ResidencyWord {

@@ -21,6 +21,11 @@ package struct SlotHeader: ~Copyable {
     /// The raw value of the ``CacheVariant`` that was loaded last.
     let variant = Atomic<UInt8>(0)
 
+    /// The two parts of the ``UseRecord``. Written by whoever lists the value, brings it in or gives its slot away, one at
+    /// a time but for two plans at once, which may lose each other a use.
+    private let frequency = Atomic<UInt8>(0)
+    private let lastUse = Atomic<UInt16>(0)
+
     /// The bytes that releasing the value gives back.
     let footprint = Atomic<Int>(0)
 
@@ -36,6 +41,17 @@ package struct SlotHeader: ~Copyable {
 }
 
 extension SlotHeader {
+    /// What is remembered of the value's uses.
+    var uses: UseRecord {
+        UseRecord(frequency: frequency.load(ordering: .relaxed), lastUse: lastUse.load(ordering: .relaxed))
+    }
+
+    /// Remembers uses.
+    func remember(_ uses: UseRecord) {
+        frequency.store(uses.frequency, ordering: .relaxed)
+        lastUse.store(uses.lastUse, ordering: .relaxed)
+    }
+
     /// The state at this moment.
     package var state: ResidencyWord { ResidencyWord(rawValue: word.load(ordering: .acquiring)) }
 

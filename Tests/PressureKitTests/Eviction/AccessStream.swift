@@ -53,6 +53,13 @@ enum AccessStream: String, CaseIterable {
         }
     }
 
+    /// Keys of which a few are wanted more often than the others, by how much the exponent says.
+    static func zipf(_ exponent: Double, _ count: Int, of population: Int, seed: UInt64) -> [Int] {
+        var random = SeededGenerator(seed: seed)
+        let zipf = Zipf(population, exponent: exponent, &random)
+        return (0..<count).map { _ in zipf.key(&random) }
+    }
+
     private struct Zipf {
         private let sums: [Double]
         private let order: [Int]

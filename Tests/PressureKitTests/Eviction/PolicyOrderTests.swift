@@ -13,6 +13,7 @@ import Testing
         method: Candidate.Method = .release,
         isVisible: Bool = false,
         refaulted: Bool = false,
+        level: UInt8 = 0,
         writeCost: Float = 0
     ) -> Candidate {
         Candidate(
@@ -24,6 +25,7 @@ import Testing
             arrival: arrival,
             hits: hits,
             hasRefaulted: refaulted,
+            level: level,
             restoreCost: cost,
             writeCost: writeCost
         )
@@ -95,8 +97,7 @@ import Testing
             ("cheap to bring back", value(cost: 1e4), value(cost: 1e6)),
             ("large", value(bytes: 1 << 20), value(bytes: 1 << 16)),
             ("long unused", value(stamp: 100), value(stamp: 900)),
-            ("used once", value(hits: 0), value(hits: 1)),
-            ("not refaulted", value(refaulted: false), value(refaulted: true)),
+            ("used once", value(level: 0), value(level: 16)),
             ("cheap to write", value(method: .spill, writeCost: 1e4), value(method: .spill, writeCost: 1e6)),
         ]
     )

@@ -36,6 +36,7 @@ struct PolicySimulator {
     private let policy: any EvictionPolicy
     private var words: [ResidencyWord]
     private var arrivals: [UInt32]
+    private var uses: [UseRecord]
     private var now: UInt32 = 1
     private var history = PlanHistory(start: 1)
     private var horizon: UInt32 = 1
@@ -52,6 +53,7 @@ struct PolicySimulator {
         self.policy = policy
         words = Array(repeating: .unloaded, count: things.count)
         arrivals = Array(repeating: 0, count: things.count)
+        uses = Array(repeating: .new, count: things.count)
     }
 
     /// Runs an access stream and returns what came of it.
@@ -85,6 +87,7 @@ struct PolicySimulator {
         else { preconditionFailure("a value that is neither in memory nor out of it") }
         words[key] = unpinned(loaded)
         arrivals[key] = now
+        uses[key] = uses[key].arrived
         used += things[key].bytes
         guard wasEvicted else {
             outcome.firstLoads += 1
@@ -101,8 +104,10 @@ struct PolicySimulator {
         now += 1
         outcome.reclaims += 1
         let keys = words.indices.filter { words[$0].isResident }
-        let candidates = keys.map(candidate)
         let moment = history.begin(at: now, count: keys.count)
+        var seen = UseCounts()
+        let candidates = keys.map { candidate($0, at: moment, &seen) }
+        history.learn(seen, at: now)
         for key in words.indices where !words[key].isResident && moment.fades {
             words[key] = words[key].spared(hits: words[key].hits / 2)
         }
@@ -122,16 +127,28 @@ struct PolicySimulator {
         }
     }
 
-    private func candidate(_ key: Int) -> Candidate {
-        Candidate(
+    private mutating func candidate(_ key: Int, at moment: PlanMoment, _ seen: inout UseCounts) -> Candidate {
+        let word = words[key]
+        if policy.learnsUses {
+            let found = uses[key].look(
+                stamp: word.stamp,
+                arrival: arrivals[key],
+                hits: word.hits,
+                moment.scale
+            )
+            if let found { seen.note(found, moment.scale) }
+            words[key] = word.forgettingHits()
+        }
+        return Candidate(
             footprint: things[key].bytes,
-            stamp: words[key].stamp,
+            stamp: word.stamp,
             method: .drop,
             isVisible: things[key].isVisible,
             depth: 1,
             arrival: arrivals[key],
-            hits: words[key].hits,
-            hasRefaulted: words[key].isMarkedEvicted,
+            hits: word.hits,
+            hasRefaulted: word.isMarkedEvicted,
+            level: uses[key].level,
             restoreCost: things[key].cost,
             reloadCost: things[key].cost
         )

@@ -6,6 +6,9 @@ package protocol EvictionPolicy: Sendable {
     /// Whether every plan takes all there is, whatever was asked for.
     var takesEverything: Bool { get }
 
+    /// Whether plans keep a record of each value's uses (``UseRecord``) and learn from it. The others see the hits.
+    var learnsUses: Bool { get }
+
     /// The rank of a candidate. Ranks above ``Planner/highestRank`` count as that.
     func rank(_ candidate: Candidate, at moment: PlanMoment) -> UInt64
 
@@ -27,6 +30,8 @@ package protocol EvictionPolicy: Sendable {
 
 extension EvictionPolicy {
     package var takesEverything: Bool { false }
+
+    package var learnsUses: Bool { false }
 
     package func hand(afterTaking victim: Candidate, at moment: PlanMoment) -> UInt32 { moment.hand }
 
