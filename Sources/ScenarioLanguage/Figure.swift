@@ -72,7 +72,8 @@ package enum Figure: String, CaseIterable, Sendable {
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
             .evictP50, .evictP99, .evictMax, .reclaimMax, .duration:
             .seconds
-        case .claimed, .returned, .freedInBackground, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak, .rssEnd, .filled,
+        case .claimed, .returned, .freedInBackground, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak,
+            .rssEnd, .filled,
             .hogged, .cgroupPeak:
             .bytes
         case .restoreRate, .evictRate: .bytesPerSecond

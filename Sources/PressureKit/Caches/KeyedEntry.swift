@@ -210,7 +210,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         let first = firstListed.load(ordering: .relaxed)
         for turn in 0..<count {
             let number = (first + turn) & (count - 1)
-            guard storage.takes(shard: number) else { continue }
+            guard storage.takes(shard: number) else {
+                listNewest(number, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+                continue
+            }
             let isLeft = unsafe shards[number].pointee.withLock { shard in
                 if storage.leaves(shard.table.count) { return true }
                 shard.forEach { place in
@@ -219,6 +222,21 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
                 return false
             }
             if isLeft { return firstListed.store(number, ordering: .relaxed) }
+        }
+    }
+
+    private func listNewest(
+        _ number: Int,
+        in storage: PlanStorage,
+        canSpill: Bool,
+        isVisible: Bool,
+        depth: UInt16
+    ) {
+        guard let stamp = storage.newest else { return }
+        unsafe shards[number].pointee.withLock { shard in
+            shard.forEachNewer(than: stamp) { place in
+                unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+            }
         }
     }
 

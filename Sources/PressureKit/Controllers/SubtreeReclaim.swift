@@ -59,7 +59,7 @@ struct SubtreeReclaim {
         if candidate.method.needsCopy, unsafe !context.engine.spill(entry, place.slot) {
             return storage.skip(entry, .spillFailed, footprint: candidate.footprint)
         }
-        entry.statistics.note(moment)
+        entry.statistics.noteReclaim(horizon: moment.horizon, moment.scale)
         guard let bytes = unsafe entry.release(place.slot, dropping: candidate.method == .drop) else {
             return storage.skip(entry, .pinned, footprint: candidate.footprint)
         }

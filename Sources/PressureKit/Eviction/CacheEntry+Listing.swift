@@ -27,7 +27,10 @@ extension CacheEntry {
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
-        let freely = unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
+        let goesWithoutCopy = storage.pace == .hasty && word.isReloadable && !word.isClean
+        let freely =
+            goesWithoutCopy
+            ? .drop : unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
         let agreement = traits.current
         let method = agreement.method(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
         guard let method else {
@@ -49,8 +52,8 @@ extension CacheEntry {
             level: uses.level,
             restoreCost: restoreCost,
             reloadCost: statistics.reloadCost,
-            writeCost: method.needsCopy && storage.isUrgent ? statistics.writeCost(byteCount: plainBytes) : 0,
-            isUrgent: storage.isUrgent
+            writeCost: method.needsCopy && storage.pace != .steady ? statistics.writeCost(byteCount: plainBytes) : 0,
+            isUrgent: storage.pace != .steady
         )
         unsafe storage.append(candidate, entry: self, slot: slot)
     }

@@ -73,8 +73,8 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var keptBytes = 0
     /// Which of the values are listed.
     private var sample = PlanSample.all
-    /// Whether memory is wanted now.
-    private(set) var isUrgent = true
+    /// How soon memory is wanted.
+    private(set) var pace = PlanPace.reclaim
     /// Whether everything is to go.
     private var wantsAll = false
     /// What may be done with the compressed tier.
@@ -159,10 +159,10 @@ package final class PlanStorage: @unchecked Sendable {
         wantsAll: Bool = false,
         compression: CompressedTierUse = .none,
         sample: PlanSample = .all,
-        isUrgent: Bool = true
+        pace: PlanPace = .reclaim
     ) {
         self.sample = sample
-        self.isUrgent = isUrgent
+        self.pace = pace
         self.compression = compression
         self.wantsAll = wantsAll
         clearCandidates()
@@ -174,6 +174,9 @@ package final class PlanStorage: @unchecked Sendable {
 
     /// Whether a shard with a number is to be listed.
     func takes(shard number: Int) -> Bool { sample.takes(number) }
+
+    /// Of other shards only what has come since this reading of the ``UseClock``; `nil` for nothing of them.
+    var newest: UInt32? { sample.newest }
 
     /// Whether the next cache of a single value is to be listed.
     func takesNext() -> Bool { sample.takesNext() }

@@ -9,6 +9,7 @@ extension ReclaimEngine {
     ///   - isWhole: Whether to choose among all values; among a part of them otherwise, if there are many and the goal is
     ///     small.
     ///   - isTrade: Whether other values will take the place of those that leave: their pages are kept, and it is no hurry.
+    ///     Others take the memory otherwise.
     func reclaimBatch(_ goal: Int, root: some CandidateSource, isWhole: Bool, isTrade: Bool) -> Int {
         guard let taken = storage.withLock({ $0.idle.take() }) else {
             preconditionFailure("a batch was begun while a reclaim was running")
@@ -16,14 +17,15 @@ extension ReclaimEngine {
         var progress = Progress(taken, residentBefore: 0)
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
-        let sample = isWhole ? .all : PlanSample(turn: turn, of: seen)
+        let last = lastBatch.exchange(UseClock.now, ordering: .relaxed)
+        let sample = isWhole ? .all : PlanSample(turn: turn, of: seen, since: last)
         if isTrade {
             WarmPages.trading {
-                round(&progress, root: root, amount: .bytes(goal), sample: sample, isUrgent: false)
+                round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .steady)
             }
         } else {
             WarmPages.shared.close()
-            round(&progress, root: root, amount: .bytes(goal), sample: sample)
+            round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .hasty)
             WarmPages.shared.reopen()
         }
         if let failure = progress.lateFailure { onLateFailure?(failure.pressureError()) }

@@ -74,14 +74,15 @@ extension ReclaimEngine {
         root: some CandidateSource,
         amount: ReclaimAmount,
         sample: PlanSample = .all,
-        isUrgent: Bool = true
+        pace: PlanPace = .reclaim
     ) {
         let allocationsBefore = probe()
         let freedBefore = progress.freed
         let start = clock.now()
         let storage = progress.storage
         let canSpill = self.canSpill
-        let moment = moment(&progress)
+        var moment = moment(&progress)
+        moment.isSteady = pace == .steady
         // A share is a number only when all has been seen.
         let stated = amount.mostBytes.map { $0 - progress.freed }
         let wantsAll = amount.share >= 1 || policy.takesEverything
@@ -92,7 +93,7 @@ extension ReclaimEngine {
             wantsAll: wantsAll,
             compression: compression,
             sample: sample,
-            isUrgent: isUrgent
+            pace: pace
         )
         root.listCandidates(in: storage, canSpill: canSpill)
         let dirtyBytes = storage.seenBytes - storage.seenFreeBytes
@@ -251,7 +252,7 @@ extension ReclaimEngine {
         // Retained by the storage.
         let entry = unsafe place.entry.takeUnretainedValue()
         let start = clock.now()
-        if let moment = progress.moment { entry.statistics.note(moment) }
+        if let moment = progress.moment { entry.statistics.noteReclaim(horizon: moment.horizon, moment.scale) }
         guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
             return skip(victim, storage, .pinned)
         }

@@ -32,6 +32,8 @@ final class ReclaimEngine: Sendable {
     let reclaimability = Lock(Reclaimability())
     /// Which part of the values the next batch is chosen from.
     let turn = Atomic<Int>(0)
+    /// The ``UseClock`` when the last batch was planned.
+    let lastBatch = Atomic<UInt32>(UseClock.now)
     /// What the sizes were last made for.
     let followed: Followed
     /// Taken out while a reclaim runs; what was registered meanwhile is made room for when it comes back.

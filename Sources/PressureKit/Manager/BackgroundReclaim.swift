@@ -17,15 +17,18 @@ struct BackgroundReclaim: Sendable {
     func run(isInterrupted: () -> Bool) -> Int {
         var freed = 0
         var fruitless = 0
+        var trimmed: MonotonicInstant?
         while !isInterrupted(), let wish = newWish() {
-            if wish.room.wantsHeapBack {
+            // An older sample knows nothing of it.
+            if wish.room.wantsHeapBack, trimmed.map({ $0 < wish.room.takenAt }) ?? true {
                 heap.giveBack()
-                // The old sample knows nothing of it.
+                trimmed = context.clock.now()
                 context.admission.refresh()
                 continue
             }
+            guard wish.bytes > 0 else { break }
             // What others have taken is worth a look at all there is, and nothing takes its place.
-            let isShrinking = wish.room.bytes < 0
+            let isShrinking = wish.room.bytes < 0 && wish.room.isTaken
             let batch = context.engine.reclaimBatch(
                 wish.bytes,
                 root: root,
@@ -35,6 +38,11 @@ struct BackgroundReclaim: Sendable {
             freed += batch
             fruitless = batch < wish.bytes / 4 ? fruitless + 1 : 0
             context.admission.note(batch: batch, isExhausted: fruitless > 1)
+            if isShrinking {
+                // What values leave in the heap is of no use to others, and the books take it for returned.
+                heap.giveBack()
+                context.admission.refresh()
+            }
         }
         return freed
     }

@@ -72,7 +72,10 @@ public final class PressureManager: Sendable {
             observer: configuration.observer
         )
         let root = PressureController(rootOf: context)
-        let heap = FreeHeap(clock: configuration.clock, isReal: configuration.residentBytes == nil && !configuration.isSequential)
+        let heap = FreeHeap(
+            clock: configuration.clock,
+            isReal: configuration.residentBytes == nil && !configuration.isSequential
+        )
         let reclaim = try ReclaimThread(context: context, root: root, heap: heap)
         let share = configuration.warningShare
         let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
@@ -103,11 +106,13 @@ public final class PressureManager: Sendable {
         }
         context.isOver = { [weak monitor] in monitor?.isOver(since: $0) ?? false }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
-        context.admission.connect(Admission.Supply(
+        context.admission.connect(
+            Admission.Supply(
                 monitor: monitor,
                 reclaim: reclaim,
                 isSequential: configuration.isSequential
-            ))
+            )
+        )
         let probe = BusyProbe()
         let read = configuration.busyReading ?? probe.read
         context.cleaner =

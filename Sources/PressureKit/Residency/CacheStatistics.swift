@@ -39,11 +39,11 @@ package struct CacheStatistics: ~Copyable, Sendable {
     /// The moving average of the time to read the value back, if that happened at least once.
     package var restoreTime: Duration? { Self.duration(averageRestore.load(ordering: .relaxed)) }
 
-    /// A reclaim takes something from this cache.
-    func note(_ moment: PlanMoment) {
-        horizon.store(moment.horizon, ordering: .relaxed)
-        population.store(moment.scale.population, ordering: .relaxed)
-        shift.store(moment.scale.shift, ordering: .relaxed)
+    /// A reclaim takes something from this cache, and looks so many ticks of the ``UseClock`` ahead.
+    func noteReclaim(horizon ticks: UInt32, _ scale: UseScale) {
+        horizon.store(ticks, ordering: .relaxed)
+        population.store(scale.population, ordering: .relaxed)
+        shift.store(scale.shift, ordering: .relaxed)
     }
 
     /// Against what the ages of its values are measured.

@@ -15,6 +15,8 @@ package struct AdmissionRoom: Hashable, Sendable {
     package var high: Int
     /// How much may be brought in on the word of one sample, unless that is new.
     package var stride = Int.max
+    /// Whether others take memory this very moment, so fast that it matters.
+    package var isTaken = false
     /// How much of ``bytes`` is the process's own heap: free in it, and not returned to the system.
     package var heap = 0
     /// How far behind that loads may go when memory does not come free in time: half of what is left there.

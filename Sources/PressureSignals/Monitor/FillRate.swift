@@ -12,8 +12,9 @@ struct FillRate: Sendable {
 
     /// Bytes a second; never negative. A rise counts as standing still.
     private(set) var bytesPerSecond = 0.0
-    /// The highest it was lately; it fades to half in half a minute.
-    private(set) var peak = 0.0
+    /// The highest it was lately; it fades to half in half a minute. At first it is taken to have been what a program that
+    /// fills memory at an ordinary pace reaches: the first time must be survived too.
+    private(set) var peak = 200e6
     /// Whether it fell from the sample before the last to the last.
     private(set) var isFalling = false
 

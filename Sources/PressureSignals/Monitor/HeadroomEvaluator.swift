@@ -69,6 +69,9 @@ struct HeadroomEvaluator: Sendable {
     /// The fastest that others have taken memory lately, in bytes a second.
     var surge: Double { rate.peak }
 
+    /// Whether others take more than a fifth of a limit a second now; less is the coming and going of the heap.
+    func isTaken(of limit: ByteCount) -> Bool { rate.bytesPerSecond > Double(limit.bytes) / 5 }
+
     /// In what time others could have taken what a full cache leaves free.
     private func marksDelay(_ headroom: Headroom) -> Duration {
         guard headroom.reclaimable > .zero else { return timings.longestPoll }

@@ -11,13 +11,14 @@ extension PressureClassifier {
             guard let headroom = evaluators[index].headroom, let marks = evaluators[index].marks(writing: writing),
                 let takenAt = evaluators[index].reading?.takenAt
             else { continue }
-            let room = AdmissionRoom(
+            var room = AdmissionRoom(
                 available: headroom.available.bytes,
                 limit: headroom.limit,
                 marks: marks,
                 takenAt: takenAt,
                 ownPart: evaluators[index].ownPart(resident: resident)
             )
+            room.isTaken = evaluators[index].headroomEvaluator.isTaken(of: headroom.limit)
             if nearest.map({ room.bytes - room.low < $0.bytes - $0.low }) ?? true { nearest = room }
         }
         return nearest

@@ -4,7 +4,7 @@ package import PressureSystem
 ///
 /// Below ``low`` small batches are reclaimed in the background until ``high`` is free again; below ``min`` whoever brings
 /// more waits for as much as he brings. (Linux, `mm/page_alloc.c`: below low kswapd is woken, below min allocations
-/// reclaim themselves.) So a full cache leaves between `low` and `high` free, some 7 % of a limit of the process's own.
+/// reclaim themselves.) So a full cache leaves between `low` and `high` free, some 6 % of a limit of the process's own.
 ///
 /// On a host without a limit memory is everybody's: the marks lie at the threshold of warning.
 package struct Watermarks: Hashable, Sendable {
@@ -16,7 +16,7 @@ package struct Watermarks: Hashable, Sendable {
     package var high: Int
 
     /// The part of a limit that is free when the background reclaim ends.
-    static let part = 0.075
+    static let part = 0.07
     /// However large the limit is, more than this need not be free.
     static let most = 1 << 30
     /// For how long memory that others take must suffice: until the kernel has rung, a sample is taken and a batch is
@@ -35,14 +35,14 @@ package struct Watermarks: Hashable, Sendable {
     /// - Parameters:
     ///   - limit: Of the process's own, or of its cgroups.
     ///   - surge: The fastest that others have taken memory lately, in bytes a second. What they take in the time of a
-    ///     reaction is kept free beside, up to a sixth of the limit.
+    ///     reaction is kept free beside, up to an eighth of the limit.
     ///   - writing: Bytes that a reclaim takes itself, because what leaves has to be written: pages on their way to the
     ///     device. They are kept free beside too.
     package init(limit: ByteCount, surge: Double = 0, writing: Int = 0) {
         let free = Swift.min(Int(Double(limit.bytes) * Self.part), Self.most)
-        let beside = Int(Swift.min(surge * Self.reaction, Double(limit.bytes) / 6))
+        let beside = Int(Swift.min(surge * Self.reaction, Double(limit.bytes) / 8))
         self.init(
-            min: free * 9 / 20 + beside / 2 + writing,
+            min: free * 9 / 20 + beside * 3 / 4 + writing,
             low: free * 4 / 5 + beside + writing,
             high: free + beside + writing
         )

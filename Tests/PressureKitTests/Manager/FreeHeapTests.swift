@@ -26,7 +26,15 @@ import Testing
     @Test func itIsNotReadAllTheTime() {
         let clock = ManualClock()
         let reads = Lock(0)
-        let heap = FreeHeap(clock: clock, read: { reads.withLock { $0 += 1; return $0 * 10 } }, trim: {})
+        let heap = FreeHeap(
+            clock: clock,
+            read: {
+                reads.withLock {
+                    $0 += 1; return $0 * 10
+                }
+            },
+            trim: {}
+        )
         clock.advance(by: .seconds(1))
         let first = heap.bytes()
         #expect(heap.bytes() == first)

@@ -77,6 +77,8 @@ import Testing
         for step in 0..<30_000 {
             try machine.read(key(&random, of: 8_000))
             if step % 100 == 0 { machine.look() }
+            // At first a surge of others is expected; by then it is known that there is none.
+            if step % 4_000 == 0 { machine.clock.advance(by: .seconds(120)) }
             guard step > 12_000 else { continue }
             least = min(least, machine.use)
             sum += machine.use
@@ -140,7 +142,11 @@ import Testing
         for key in 0..<6_000 { try machine.read(key) }
         machine.look()
         #expect(machine.told.decisions.withLock { $0.isEmpty })
-        machine.others.withLock { $0 = .mebibytes(132) }
+        while machine.others.withLock({ $0 }) < .mebibytes(132) {
+            machine.others.withLock { $0.bytes += 2 << 20 }
+            machine.look()
+            machine.clock.advance(by: .milliseconds(100))
+        }
         for _ in 0..<10 {
             machine.look()
             machine.clock.advance(by: .milliseconds(100))
@@ -149,7 +155,6 @@ import Testing
         let cause = try #require(machine.told.decisions.withLock { $0.first?.cause })
         let (available, threshold) = try (#require(cause.available), #require(cause.threshold))
         #expect(available + cause.reclaimable <= threshold)
-        #expect("\(cause)".contains("reclaimable"))
     }
 
     /// What is pinned cannot be given back, so that a cache full of it is a shortage.

@@ -29,7 +29,7 @@ import Testing
         let limit = ByteCount.mebibytes(256)
         let (quiet, swift) = (Watermarks(limit: limit), Watermarks(limit: limit, surge: 1e9))
         #expect(swift.high - quiet.high == 20_000_000)
-        #expect(Watermarks(limit: limit, surge: 1e12).high <= quiet.high + limit.bytes / 6)
+        #expect(Watermarks(limit: limit, surge: 1e12).high <= quiet.high + limit.bytes / 8)
     }
 
     @Test func theHighestRateFadesByHalfInHalfAMinute() {
@@ -79,5 +79,46 @@ import Testing
         room.bytes = -5 << 20
         room.count(heap: 1 << 20)
         #expect(!room.wantsHeapBack, "too little to be worth it")
+    }
+}
+
+@Suite struct ReclaimableHeadroomTests {
+    private func headroom(_ available: Int, reclaimable: Int) -> Headroom {
+        var headroom = Headroom(available: .mebibytes(available), limit: .mebibytes(100))!
+        headroom.reclaimable = .mebibytes(reclaimable)
+        return headroom
+    }
+
+    /// As `MemAvailable` counts page cache.
+    @Test func levelsGoByWhatCanBeHad() {
+        var evaluator = HeadroomEvaluator(thresholds: PressureThresholds(), timings: PressureTimings())
+        for step in 0..<10 as Range<Int64> {
+            let now = MonotonicInstant(nanoseconds: step * 1_000_000_000)
+            evaluator.accept(headroom(5, reclaimable: 60), isWatched: false, reclaimTime: .milliseconds(200), at: now)
+            #expect(evaluator.vote == .normal)
+        }
+        for step in 10..<20 as Range<Int64> {
+            let now = MonotonicInstant(nanoseconds: step * 1_000_000_000)
+            evaluator.accept(headroom(5, reclaimable: 12), isWatched: false, reclaimTime: .milliseconds(1), at: now)
+        }
+        #expect(evaluator.vote == .warning, "17 of 100 MiB")
+    }
+
+    @Test func itIsNeverMoreThanTheLimit() {
+        #expect(headroom(60, reclaimable: 60).attainable == .mebibytes(100))
+        #expect(headroom(60, reclaimable: 60).share == 1)
+    }
+
+    @Test func theCauseSaysBoth() {
+        let cause = PressureCause(
+            origin: .cgroup,
+            source: "app",
+            available: .mebibytes(5),
+            reclaimable: .mebibytes(12),
+            limit: .mebibytes(100),
+            levelBefore: .normal,
+            levelAfter: .warning
+        )
+        #expect("\(cause)".contains("5.0 MiB of 100.0 MiB available and 12.0 MiB reclaimable"))
     }
 }

@@ -91,7 +91,8 @@ package final class CgroupSource: SignalSource {
             state.levels[place]?.hasRung = false
             let marks = state.levels[place]?.notifier?.marks
             // The kernel counts in batches per CPU, and also rings on the way down.
-            let isTrue = (marks?.warning ?? marks?.critical ?? marks?.full).map { usage.used + .mebibytes(1) >= $0 } ?? false
+            let isTrue =
+                (marks?.warning ?? marks?.critical ?? marks?.full).map { usage.used + .mebibytes(1) >= $0 } ?? false
             if isTrue { state.levels[place]?.isVerified = true }
         }
         arm(usage, place, &state, at: now)
@@ -225,7 +226,9 @@ package final class CgroupSource: SignalSource {
                 "Mount the cgroup file system writable for the process; without it, it is polled more often."
         } else if notifier.descriptor >= 0 {
             status.state = level.isVerified ? .verified : .armed
-            let usages = [notifier.marks.warning, notifier.marks.critical, notifier.marks.full].compactMap { $0.map(\.description) }
+            let usages = [notifier.marks.warning, notifier.marks.critical, notifier.marks.full].compactMap {
+                $0.map(\.description)
+            }
             let list = (usages.dropLast(2) + [usages.suffix(2).joined(separator: " and ")]).joined(separator: ", ")
             status.detail = "\(headroom.available) of \(headroom.limit) left; the kernel rings at a usage of \(list)."
         }

@@ -22,7 +22,9 @@ import Testing
         try root.makeUnified("/slice", current: 900, max: "1000", inactive: 50)
         let source = try CgroupSource(context: root.context)
         let readings = Self.readings(source)
-        #expect(readings.map(\.headroom) == [Headroom(available: .bytes(150), limit: .bytes(1000))])
+        #expect(
+            readings.map(\.headroom) == [Headroom(available: .bytes(150), limit: .bytes(1000), pageCache: .bytes(50))]
+        )
         #expect(readings.first?.source == root.path + "/sys/fs/cgroup/slice")
         #expect(readings.first?.origin == .cgroup)
     }
