@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit
 alone='PressuresimTests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
-alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak'
+alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 # They end processes, or make some that start threads after fork(2).
 # The last one weighs a process, which the sanitizer makes heavier.
 alone+='|Descriptor|ProcessLimit|ProcessEvent|RestingManager)'
