@@ -33,7 +33,7 @@ extension Figure {
         case .reused: "of those, with a valid copy already"
         case .compressed: "of those, compressed and kept in memory"
         case .skipped: "values that had to stay (in use, or not to be written)"
-        case .spillFailures: "values that could not be written, in all reclaims"
+        case .spillFailures: "values that could not be written, in reclaims and in the background"
         case .evictP50: "median time of evicting one value, from the first byte copied to its release"
         case .evictP99: "99th percentile"
         case .evictMax: "the longest"

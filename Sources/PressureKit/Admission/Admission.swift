@@ -14,6 +14,8 @@ public struct AdmissionCounts: Hashable, Sendable {
     public var batches = 0
     /// What they have freed.
     public var freedInBackground = ByteCount.zero
+    /// How often a value could not be written outside a reclaim: in a batch, or by a cache over its own limit.
+    public var notSpilled = 0
     /// The time that readers waited for memory, in all.
     public var waited = Duration.zero
 
@@ -26,8 +28,9 @@ public struct AdmissionCounts: Hashable, Sendable {
 /// The library itself is the one who loads: at 500 MB/s a 256 MiB limit is full in 150 ms from a fifth left, sooner than
 /// a signal and a reclaim. So before a value is made, its expected size is held against the newest headroom less what was
 /// brought in since. Below the low watermark the background reclaim begins, which nobody waits for; what would cross the
-/// least one waits until that much was given back. A load that has waited for ``patience`` goes on as far as the overdraft reaches, which is counted in bytes; behind that it waits for as long as
-/// memory comes free at all. Where nothing comes free, waiting is in vain, and it goes.
+/// least one waits until that much was given back. A load that has waited for ``patience`` goes on as far as the overdraft
+/// reaches, which is counted in bytes; behind that it waits for as long as memory comes free at all. Where nothing comes
+/// free, waiting is in vain, and it goes.
 ///
 /// Safe from any thread. Values in memory are read without coming here.
 package final class Admission: Sendable {
@@ -108,6 +111,9 @@ package final class Admission: Sendable {
 
     /// What was done so far.
     package var counts: AdmissionCounts { state.withLock { $0.counts } }
+
+    /// So many values could not be written outside a reclaim.
+    package func note(notSpilled count: Int) { state.withLock { $0.counts.notSpilled += count } }
 
     /// The calling thread is one that a reclaim itself needs to go on: what it loads never waits for a reclaim. For the
     /// reclaim thread and those on which it has hooks called. A mark of the thread, not of the manager: two managers' reclaims

@@ -2,7 +2,8 @@ extension LazyCache {
     /// Asks `handler` first when a load, spill or restore of this cache fails; `nil` asks nobody.
     ///
     /// - Parameter handler: whether it has handled the failure, so that no controller hears of it. Called with nothing
-    ///   locked, on the thread on which it failed; for a spill, on the manager's listener thread.
+    ///   locked, on the thread on which it failed; for a spill that frees memory for others, on the manager's listener
+    ///   thread.
     public func onFailure(_ handler: (@Sendable (ResourceFailure) -> Bool)?) {
         entry.traits.failureHandler.withLock { $0 = handler }
     }

@@ -11,6 +11,7 @@ final class ManagerContext: Sendable {
     let engine: ReclaimEngine
     let clock: any MonotonicClock
     let log: ManagerLog
+    private let spillEvents = Lock(LogThrottle(pause: .seconds(1)))
     let events = EventHub()
     let scene: ManagerScene
     let listener: Listener
@@ -91,11 +92,7 @@ final class ManagerContext: Sendable {
         self.clock = clock
         log = ManagerLog(logger, clock: clock)
         ledger = FrameLedger(file: engine.file, memory: engine.memory, books: books)
-        engine.onLateFailure = { [weak self] failure in
-            guard let self else { return }
-            self.log.failedLate(failure)
-            self.events.deliver(.failure(failure))
-        }
+        engine.onFailure = { [weak self] in self?.tell($0) }
     }
 
     var delegate: (any PressureManagerDelegate)? {
@@ -137,6 +134,23 @@ final class ManagerContext: Sendable {
     /// Makes room in plans for what caches have come to hold.
     func reserve() {
         engine.reserve(values: ledger.values, caches: ledger.caches)
+    }
+
+    /// Tells of what failed outside reclaims. Hooks are called as those of a value that leaves.
+    private func tell(_ failure: ReclaimEngine.Failure) {
+        switch failure {
+        case .late(let error):
+            log.failedLate(error)
+            events.deliver(.failure(error))
+        case .notSpilled(let failures, let count):
+            guard let first = failures.first?.error as? PressureError else { return }
+            log.notSpilled(first, count: count)
+            admission.note(notSpilled: count)
+            guard spillEvents.withLock({ $0.pass(at: clock.now()) }) != nil else { return }
+            events.deliver(.failure(first))
+            let climb = { @Sendable in for failure in failures { failure.resource.climb(.spill, failure.error) } }
+            if listener.isOnReclaimThread { listener.post(.call(climb)) } else { climb() }
+        }
     }
 
     /// Tells of a failure that reached no reader, or one reader only.

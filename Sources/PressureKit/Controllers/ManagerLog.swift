@@ -73,20 +73,28 @@ final class ManagerLog: Sendable {
             ]
         )
         if let failure = report.failures.first {
-            var metadata = Self.metadata(of: failure)
-            metadata["pressurekit.failures"] = "\(report.failures.count)"
-            warn("values could not be spilled", \.spills, metadata)
+            notSpilled(failure, count: report.failures.count)
         }
-        if let slow = report.unheard.first {
-            warn(
-                "a hook took too long",
-                \.hooks,
-                [
-                    "pressurekit.path": "\(slow.path)", "pressurekit.hook": "\(slow.hook)",
-                    "pressurekit.duration_ms": "\(slow.duration.nanoseconds / 1_000_000)",
-                ]
-            )
-        }
+        if let slow = report.unheard.first { unheard(slow) }
+    }
+
+    /// Nobody waits for a hook any longer.
+    func unheard(_ slow: UnheardListener) {
+        warn(
+            "a hook took too long",
+            \.hooks,
+            [
+                "pressurekit.path": "\(slow.path)", "pressurekit.hook": "\(slow.hook)",
+                "pressurekit.duration_ms": "\(slow.duration.nanoseconds / 1_000_000)",
+            ]
+        )
+    }
+
+    /// Values could not be written, the first of them for this reason.
+    func notSpilled(_ failure: PressureError, count: Int) {
+        var metadata = Self.metadata(of: failure)
+        metadata["pressurekit.failures"] = "\(count)"
+        warn("values could not be spilled", \.spills, metadata)
     }
 
     /// A copy could not be read back.
@@ -123,12 +131,13 @@ final class ManagerLog: Sendable {
     }
 }
 
-/// Lets the first of its kind through, and one a minute after that. Pure.
+/// Lets the first of its kind through, and one a minute, or another pause, after that. Pure.
 struct LogThrottle: Sendable {
-    private static let pause = Duration.seconds(60)
-
+    private let pause: Duration
     private var next: MonotonicInstant?
     private var held = 0
+
+    init(pause: Duration = .seconds(60)) { self.pause = pause }
 
     /// - Returns: how many were held back before this one; `nil` if this one is to be held back as well.
     mutating func pass(at now: MonotonicInstant) -> Int? {
@@ -137,7 +146,7 @@ struct LogThrottle: Sendable {
             return nil
         }
         defer { held = 0 }
-        next = now + Self.pause
+        next = now + pause
         return held
     }
 }

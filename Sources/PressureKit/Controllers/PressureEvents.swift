@@ -12,8 +12,12 @@ public enum PressureEvent: Sendable {
     case reclaimFinished(EvictionReport)
     /// What was visible has been restored.
     case restoreFinished(RestoreReport)
-    /// A copy could not be read, and the value was loaded again, or its reader got this error; or, without a path, the
-    /// spill disk failed after it had taken writes, and what a loader makes may have lost its copies.
+    /// Something failed outside a reclaim, whose report has its own failures:
+    ///
+    /// - A copy could not be read, and the value was loaded again, or its reader got this error.
+    /// - A value could not be spilled while its cache was kept below a limit, and stays in memory: `spillFailed`
+    ///   or `diskFull`, at most once a second.
+    /// - Without a path: the spill disk failed after it had taken writes, and what a loader makes may have lost its copies.
     case failure(PressureError)
 }
 

@@ -1,13 +1,3 @@
-/// How soon what a plan frees is wanted.
-enum PlanPace: Hashable, Sendable {
-    /// Nobody waits: memory is kept full, and what is written is written once.
-    case steady
-    /// Memory is short.
-    case reclaim
-    /// Others take it this very moment: what can be made again goes without a copy.
-    case hasty
-}
-
 /// Which of the values a plan looks at: all, or one part in so many, another one each time, and what is new. Pure.
 ///
 /// Keys fall into shards by their hashes, so that a few shards are a random sample of a cache. A small batch chosen from a

@@ -3,7 +3,7 @@ import Synchronization
 /// Batches that keep a full cache below its limit, without a word to anybody.
 extension ReclaimEngine {
     /// Frees about `goal` bytes of what is not in use, or less if that is all a look finds. Returns the bytes freed. On the
-    /// reclaim thread; blocks on the disk when what leaves has to be written; allocates nothing.
+    /// reclaim thread; blocks on the disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
     ///
     /// - Parameters:
     ///   - isWhole: Whether to choose among all values; among a part of them otherwise, if there are many and the goal is
@@ -28,7 +28,11 @@ extension ReclaimEngine {
             round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .hasty)
             WarmPages.shared.reopen()
         }
-        if let failure = progress.lateFailure { onLateFailure?(failure.pressureError()) }
+        let failures = progress.storage.tally.failures
+        if !failures.isEmpty {
+            onFailure?(.notSpilled(failures.map(\.failure), count: failures.reduce(0) { $0 + $1.count }))
+        }
+        if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError())) }
         progress.storage.clear()
         storage.withLock { storage in
             progress.storage.reserve(values: storage.wanted.values, caches: storage.wanted.caches)

@@ -24,7 +24,7 @@ final class ReclaimEngine: Sendable {
     let probe: AllocationProbe
     let isProbed: Bool
     let backoff = Lock(SpillBackoff())
-    private let lateListener = Lock<(@Sendable (PressureError) -> Void)?>(nil)
+    private let failureListener = Lock<(@Sendable (Failure) -> Void)?>(nil)
     let history = Lock(PlanHistory(start: UseClock.now))
     /// For ``spill(_:_:)``; those of reclaims are the crew's.
     let encoders = Lock<[ChunkEncoder]>([])
@@ -118,6 +118,7 @@ final class ReclaimEngine: Sendable {
         unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
         encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
         noteWriting(failure)
+        if let failure { onFailure?(.notSpilled([ResourceFailure(entry, failure)], count: 1)) }
         lookAtWriteback()
         return failure == nil
     }
@@ -135,11 +136,18 @@ final class ReclaimEngine: Sendable {
         }
     }
 
-    /// Told of a disk that failed after it had taken a write, where no reclaim runs whose report says so. Called on the
-    /// thread that found it, with nothing locked.
-    var onLateFailure: (@Sendable (PressureError) -> Void)? {
-        get { lateListener.withLock { $0 } }
-        set { lateListener.withLock { $0 = newValue } }
+    /// What goes wrong outside reclaims, whose reports say so themselves.
+    enum Failure: Sendable {
+        /// So many values could not be written: a failure for each of their caches.
+        case notSpilled([ResourceFailure], count: Int)
+        /// The disk failed after it had taken a write.
+        case late(PressureError)
+    }
+
+    /// Told of what fails outside reclaims, on the thread that found it, with nothing locked.
+    var onFailure: (@Sendable (Failure) -> Void)? {
+        get { failureListener.withLock { $0 } }
+        set { failureListener.withLock { $0 = newValue } }
     }
 
     /// Whether write-back has failed since the last look: writing is suspended then, at once, since writes that
@@ -153,7 +161,7 @@ final class ReclaimEngine: Sendable {
 
     /// The same outside a reclaim, and tells of it.
     func lookAtWriteback() {
-        if let failure = takeLateFailure() { onLateFailure?(failure.pressureError()) }
+        if let failure = takeLateFailure() { onFailure?(.late(failure.pressureError())) }
     }
 
     /// What a round may do with the compressed tier.

@@ -1,4 +1,5 @@
 import PressureSystem
+import SpillStore
 
 /// A load, spill or restore that failed, on its way up: cache, controller, its parents, the manager, until one of them
 /// has handled it.
@@ -24,6 +25,17 @@ public struct ResourceFailure: Sendable {
         self.resource = resource
         self.kind = kind
         self.error = error
+    }
+}
+
+extension ResourceFailure {
+    /// A value of `entry` that could not be written.
+    init(_ entry: CacheEntry, _ failure: SpillFailure) {
+        self.init(
+            resource: PressureResource(entry: entry),
+            kind: .spill,
+            error: failure.pressureError(path: entry.path)
+        )
     }
 }
 

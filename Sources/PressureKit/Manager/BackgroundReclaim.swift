@@ -3,8 +3,8 @@ import PressureSystem
 
 /// Keeps a full cache between its watermarks: small batches, on the reclaim thread, between one reclaim and the next.
 ///
-/// It is no reclaim to anybody else. No level changes, nobody is warned, no event is delivered; a delegate learns that a
-/// value leaves as it does when a cache keeps to its own limit.
+/// It is no reclaim to anybody else. No level changes, nobody is warned, no event is delivered but failures; a delegate
+/// learns that a value leaves, as when a cache keeps to its own limit.
 struct BackgroundReclaim: Sendable {
     let context: ManagerContext
     let root: PressureController
@@ -29,12 +29,14 @@ struct BackgroundReclaim: Sendable {
             guard wish.bytes > 0 else { break }
             // What others have taken is worth a look at all there is, and nothing takes its place.
             let isShrinking = wish.room.bytes < 0 && wish.room.isTaken
-            let batch = context.engine.reclaimBatch(
-                wish.bytes,
-                root: root,
-                isWhole: isShrinking || fruitless > 0,
-                isTrade: !isShrinking
-            )
+            let batch = telling {
+                context.engine.reclaimBatch(
+                    wish.bytes,
+                    root: root,
+                    isWhole: isShrinking || fruitless > 0,
+                    isTrade: !isShrinking
+                )
+            }
             freed += batch
             fruitless = batch < wish.bytes / 4 ? fruitless + 1 : 0
             context.admission.note(batch: batch, isExhausted: fruitless > 1)
@@ -44,6 +46,18 @@ struct BackgroundReclaim: Sendable {
                 context.admission.refresh()
             }
         }
+        return freed
+    }
+
+    /// Has hooks called on the listener's thread, as in a reclaim, and waits for them as long as a critical one does: one
+    /// may come meanwhile.
+    private func telling(_ batch: () -> Int) -> Int {
+        let listener = context.listener
+        listener.begin()
+        listener.hurry(for: .critical)
+        let freed = batch()
+        listener.flush()
+        for slow in listener.end() { context.log.unheard(slow) }
         return freed
     }
 

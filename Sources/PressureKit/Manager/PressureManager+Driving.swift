@@ -33,8 +33,8 @@ extension PressureManager {
         return sum
     }
 
-    /// What the background reclaim has freed so far.
-    package var freedInBackground: ByteCount { context.admission.counts.freedInBackground }
+    /// What admission has done so far.
+    package var admissionCounts: AdmissionCounts { context.admission.counts }
 
     /// What the spill file and the compressed tier hold now. One system call.
     package var spillUsage: (stored: ByteCount, file: ByteCount?, compressed: ByteCount) {

@@ -80,7 +80,8 @@ final class ReclaimThread: Sendable {
     /// Waits until the thread has ended. Blocks; never on the reclaim thread itself.
     func waitUntilEnded() { state.wait { $0.isEnded ? () : nil } }
 
-    /// Waits until no reclaim is wanted or running, in the background either. Blocks; returns at once on a thread that a reclaim itself needs.
+    /// Waits until no reclaim is wanted or running, in the background either. Blocks; returns at once on a thread that a
+    /// reclaim itself needs.
     func waitUntilIdle() {
         guard !Admission.isThisThreadExempt else { return }
         state.wait { $0.queue.isActive || $0.wantsRoom || $0.isRunning ? nil : () }

@@ -55,7 +55,7 @@ struct Figures: Sendable {
         set(.compressed, reclaims.reduce(0) { $0 + $1.values(.compressed) })
         set(.reused, reclaims.reduce(0) { $0 + $1.values(.reused) })
         set(.skipped, reclaims.reduce(0) { $0 + $1.skipped.reduce(0) { $0 + $1.values } })
-        set(.spillFailures, reclaims.reduce(0) { $0 + $1.failures.count })
+        set(.spillFailures, record.notSpilledInBackground + reclaims.reduce(0) { $0 + $1.failures.count })
         values[.evictP50] = record.evictions.percentile(50)
         values[.evictP99] = record.evictions.percentile(99)
         values[.evictMax] = record.evictions.percentile(100)

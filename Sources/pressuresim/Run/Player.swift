@@ -65,10 +65,11 @@ final class Player: Sendable {
             _ = giveTurn()
         }
         fill.release()
-        let freed = manager.freedInBackground
+        let admission = manager.admissionCounts
         log.change { [elapsed = log.elapsed, points = recorder.points, isInterrupted = stage.stop.isSet, hogs] record in
             record.duration = elapsed
-            record.freedInBackground += freed
+            record.freedInBackground += admission.freedInBackground
+            record.notSpilledInBackground += admission.notSpilled
             record.timeline.points = points
             record.isInterrupted = isInterrupted
             record.hogged = hogs.peak

@@ -47,6 +47,7 @@ struct RunRecord: Sendable {
     var spillFilePeak = ByteCount.zero
     /// What the background reclaims of all managers have freed.
     var freedInBackground = ByteCount.zero
+    var notSpilledInBackground = 0
     var filled = ByteCount.zero
     /// The most that hogs held.
     var hogged = ByteCount.zero
