@@ -78,7 +78,7 @@ extension Admission {
     /// Ends the waiting of a load if it may go on, in one step with the decision: two that fit one by one need not fit
     /// both.
     private func enter(_ bytes: Int, _ mayGo: (AdmissionLedger) -> Bool) -> Bool {
-        state.withLock { state in
+        withLedger { state in
             guard mayGo(state.ledger) else { return false }
             state.ledger.endWaiting(bytes)
             return true

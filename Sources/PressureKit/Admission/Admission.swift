@@ -1,6 +1,7 @@
 import CLinuxShims
 import PressureSignals
 public import PressureSystem
+import Synchronization
 
 /// What admission has done so far.
 public struct AdmissionCounts: Hashable, Sendable {
@@ -72,6 +73,8 @@ package final class Admission: Sendable {
         var fruitlessUntil: MonotonicInstant?
         /// The background reclaim has found nothing, and looks no more until then.
         var restsUntil: MonotonicInstant?
+        /// The heap is given back only in need until then.
+        var heapRestsUntil: MonotonicInstant?
         /// A reclaim was asked for that nobody waits for, and has not ended.
         var isAsked = false
     }
@@ -87,6 +90,12 @@ package final class Admission: Sendable {
     let books: MemoryBooks
     let state = Lock(State())
     private let supply = Lock<Supply?>(nil)
+    /// Bytes that are being loaded or restored now, or wait to be.
+    private let underWay = Atomic<Int>(0)
+    /// Bytes that may be brought in without a look at anything: what ``AdmissionLedger/credit(in:_:)`` last gave, less
+    /// what was let in since. A new sample takes back what is left of it.
+    private let credit = Atomic<Int>(0)
+    private let admitted = Atomic<Int>(0)
 
     /// Creates an admission that lets everything in until it is connected.
     ///
@@ -107,10 +116,17 @@ package final class Admission: Sendable {
     }
 
     /// Says where room and reclaim come from; `nil` for nowhere.
-    package func connect(_ supply: Supply?) { self.supply.withLock { $0 = supply } }
+    package func connect(_ supply: Supply?) {
+        self.supply.withLock { $0 = supply }
+        credit.store(0, ordering: .relaxed)
+    }
 
     /// What was done so far.
-    package var counts: AdmissionCounts { state.withLock { $0.counts } }
+    package var counts: AdmissionCounts {
+        var counts = state.withLock { $0.counts }
+        counts.admitted += admitted.load(ordering: .relaxed)
+        return counts
+    }
 
     /// So many values could not be written outside a reclaim.
     package func note(notSpilled count: Int) { state.withLock { $0.counts.notSpilled += count } }
@@ -130,40 +146,73 @@ package final class Admission: Sendable {
     /// - Returns: What ``end(_:)`` is called with.
     package func admit(_ expected: Int) -> Pass {
         let bytes = expected > 0 ? expected : books.averageArrival
-        guard bytes > 0, let supply = supply.withLock({ $0 }) else { return Pass(bytes: 0) }
-        state.withLock { $0.ledger.begin(bytes) }
-        if case .reclaim(let shortage) = verdict(on: bytes, supply) {
-            wait(for: bytes, shortage, supply)
-        } else {
-            state.withLock { $0.counts.admitted += 1 }
-            keepWatermarks(supply)
+        guard bytes > 0 else { return Pass(bytes: 0) }
+        underWay.wrappingAdd(bytes, ordering: .relaxed)
+        if credit.wrappingSubtract(bytes, ordering: .relaxed).newValue >= 0 {
+            admitted.wrappingAdd(1, ordering: .relaxed)
+        } else if let supply = supply.withLock({ $0 }) {
+            admit(bytes, supply)
         }
         return Pass(bytes: bytes)
+    }
+
+    private func admit(_ bytes: Int, _ supply: Supply) {
+        if case .reclaim(let shortage) = verdict(on: bytes, supply) { return wait(for: bytes, shortage, supply) }
+        admitted.wrappingAdd(1, ordering: .relaxed)
+        keepWatermarks(supply)
+        guard let room = supply.room() else { return }
+        credit.store(withLedger { $0.ledger.credit(in: room, books.reading) }, ordering: .relaxed)
     }
 
     /// The load has ended: its value is in memory, and in the books, or there is none.
     package func end(_ pass: Pass) {
         guard pass.bytes > 0 else { return }
-        state.withLock { $0.ledger.end(pass.bytes) }
+        underWay.wrappingSubtract(pass.bytes, ordering: .sequentiallyConsistent)
         // There may be room for others now.
         books.wake()
     }
 
-    // MARK: The background reclaim
-
-    /// What the background reclaim is to free now, by the newest sample; `nil` for nothing, or while it rests.
-    package func backgroundWish() -> (bytes: Int, room: AdmissionRoom)? {
-        supply.withLock { $0 }.flatMap(backgroundWish)
+    /// Has a look at the ledger, with what is under way now.
+    func withLedger<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            state.ledger.underWay = underWay.load(ordering: .sequentiallyConsistent)
+            return body(&state)
+        }
     }
 
-    private func backgroundWish(_ supply: Supply) -> (bytes: Int, room: AdmissionRoom)? {
+    // MARK: The background reclaim
+
+    /// What the background reclaim is to do now.
+    package struct BackgroundWish: Hashable, Sendable {
+        /// How many bytes to free.
+        package var bytes: Int
+        /// Whether to give the free part of the heap back to the system.
+        package var givesHeapBack: Bool
+        /// The sample it goes by.
+        package var room: AdmissionRoom
+    }
+
+    /// What the background reclaim is to do now, by the newest sample; `nil` for nothing, or while it rests.
+    package func backgroundWish() -> BackgroundWish? { supply.withLock { $0 }.flatMap(backgroundWish) }
+
+    private func backgroundWish(_ supply: Supply) -> BackgroundWish? {
         guard let room = supply.room() else { return nil }
         let (now, reading) = (clock.now(), books.reading)
-        return state.withLock { state in
-            if let until = state.restsUntil, now < until { return nil }
+        return withLedger { state in
+            let isHeapResting = state.heapRestsUntil.map { now < $0 } ?? false
+            let givesHeapBack = room.wantsHeapBack && (room.needsHeapBack || !isHeapResting)
+            if let until = state.restsUntil, now < until, !givesHeapBack { return nil }
             let bytes = state.ledger.backgroundGoal(in: room, reading)
-            return bytes > 0 || room.wantsHeapBack ? (bytes, room) : nil
+            guard bytes > 0 || givesHeapBack else { return nil }
+            return BackgroundWish(bytes: bytes, givesHeapBack: givesHeapBack, room: room)
         }
+    }
+
+    /// The heap was given back, which took so long, and whoever allocated meanwhile waited. It is fifty times as long until
+    /// it may be again, unless it must.
+    package func noteHeapGivenBack(in duration: Duration) {
+        let end = clock.now()
+        state.withLock { $0.heapRestsUntil = end + duration * 50 }
     }
 
     /// Has a new sample taken. Waits some milliseconds at most.
@@ -180,8 +229,11 @@ package final class Admission: Sendable {
         }
     }
 
-    /// Has the background reclaim begin, if less is left than the low watermark. Cheap; called for each load and sample.
-    package func keepWatermarks() { supply.withLock { $0 }.map(keepWatermarks) }
+    /// There is a new sample: has the background reclaim begin, if less is left than the low watermark.
+    package func keepWatermarks() {
+        credit.store(0, ordering: .relaxed)
+        supply.withLock { $0 }.map(keepWatermarks)
+    }
 
     private func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }
 
@@ -194,7 +246,9 @@ package final class Admission: Sendable {
     ///
     /// - Parameter bytes: What the value takes.
     package func arrived(_ bytes: Int) {
-        guard bytes > 0, let supply = supply.withLock({ $0 }) else { return }
+        guard bytes > 0, credit.wrappingSubtract(bytes, ordering: .relaxed).newValue < 0,
+            let supply = supply.withLock({ $0 })
+        else { return }
         guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return keepWatermarks(supply) }
         // The task is only looked for, and not kept.
         guard unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
@@ -226,7 +280,7 @@ package final class Admission: Sendable {
 
     private func judge(_ bytes: Int, _ room: AdmissionRoom?, at now: MonotonicInstant) -> AdmissionLedger.Verdict {
         let books = books.reading
-        return state.withLock { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
+        return withLedger { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
     }
 }
 

@@ -24,25 +24,25 @@ package struct AdmissionLedger: Sendable {
     /// A shortage of less is not worth a reclaim: it is what a few small values take.
     private static let mostTolerated = 1 << 20
 
-    /// Bytes that are being loaded or restored now, or wait to be.
-    private(set) var underWay = 0
+    /// Bytes that are being loaded or restored now, or wait to be; counted by whoever lets them in.
+    package var underWay = 0
     /// The part of them that waits for memory.
     private(set) var waiting = 0
 
     /// Nothing is under way.
     package init() {}
 
-    /// A load of so many bytes begins.
-    package mutating func begin(_ bytes: Int) { underWay += bytes }
-
-    /// It has ended: what came of it is in the books.
-    package mutating func end(_ bytes: Int) { underWay -= bytes }
-
     /// A load that has begun waits for memory.
     package mutating func beginWaiting(_ bytes: Int) { waiting += bytes }
 
     /// It waits no longer.
     package mutating func endWaiting(_ bytes: Int) { waiting -= bytes }
+
+    /// How much may be let in from now on, load by load, before anybody looks again: an eighth of what is left, or a
+    /// quarter where one sample counts for no more than that.
+    package func credit(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
+        max(0, min(margin(in: room, books) / 8, room.stride / 4 - max(0, books.growth(since: room.books)) / 4))
+    }
 
     /// What is left of a room once all that is under way is there; negative when it does not fit.
     package func margin(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {

@@ -18,6 +18,8 @@ import Synchronization
 final class CleaningWorker: Sendable {
     /// Bytes between two looks at how busy the machine is.
     static let slice = 1 << 20
+    /// From one look for work to the next, where the first has found none.
+    private static let pause = Duration.seconds(1)
 
     private struct State {
         var line = ColdLine()
@@ -28,6 +30,8 @@ final class CleaningWorker: Sendable {
         let work = CleaningWork()
         /// The ``UseClock`` when a look found nothing to do, neither now nor later.
         var idleSince: UInt32?
+        /// It is not woken to look before that: a look goes through all values, and what is cold changes slowly.
+        var nextLook: MonotonicInstant?
 
         /// Notes what is cold by now.
         mutating func noteTime(_ now: MonotonicInstant) { line.note(UseClock.now, at: now, tick: UseClock.tick) }
@@ -95,6 +99,7 @@ final class CleaningWorker: Sendable {
             // Whoever has taken it out is awake.
             guard state != nil else { return false }
             state?.noteTime(now)
+            if let next = state?.nextLook, now < next { return false }
             return state?.idleSince != UseClock.now
         }
         if mayHaveWork { running.withLock { $0?.wake() } }
@@ -140,7 +145,9 @@ final class CleaningWorker: Sendable {
     private func look(_ state: inout State) -> Bool {
         let reading = UseClock.now
         guard state.idleSince != reading else { return false }
-        state.noteTime(engine.clock.now())
+        let now = engine.clock.now()
+        state.noteTime(now)
+        state.nextLook = now + Self.pause
         let canSpill = engine.canSpill
         let (line, work) = (state.line, state.work)
         work.clear()

@@ -27,6 +27,8 @@ final class ManagerContext: Sendable {
     var restores: Int { isSequential ? 1 : RestoreReport.concurrency }
     /// Counts for others; `nil` unless the app asks for metrics.
     let meter: (any ManagerMeter)?
+    /// What loads and restores need of all this.
+    let services: LoadServices
     /// Told of everything there and then.
     let observer: ManagerObserver
     /// Where one thing is done at a time: what would otherwise go on beside the caller.
@@ -88,6 +90,7 @@ final class ManagerContext: Sendable {
         self.isSequential = isSequential
         self.observer = observer
         self.meter = meter
+        services = LoadServices(admission: admission, clock: clock, meter: meter)
         self.engine = engine
         self.clock = clock
         log = ManagerLog(logger, clock: clock)

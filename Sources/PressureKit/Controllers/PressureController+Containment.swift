@@ -42,6 +42,7 @@ extension PressureController {
             try checkAdding(child)
             child.state.withLock { $0.parent = self }
             state.withLock { _ = $0.children.append(child) }
+            child.openLinks()
         }
         child.didJoin(context)
         child.delegate?.didMove(toParent: self)
@@ -75,6 +76,7 @@ extension PressureController {
             let oldParent = leaveParent()
             state.withLock { $0.parent = newParent }
             newParent.state.withLock { _ = $0.children.append(self) }
+            openLinks()
             return oldParent
         }
         didJoin(newParent.context)
@@ -99,6 +101,7 @@ extension PressureController {
             return state.parent
         }
         parent?.state.withLock { _ = $0.children.remove(self) }
+        closeLinks()
         return parent
     }
 

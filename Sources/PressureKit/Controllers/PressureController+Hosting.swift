@@ -2,11 +2,11 @@ import PressureSystem
 
 /// A controller as its caches see it.
 extension PressureController: CacheHost {
-    var admission: Admission? { context?.admission }
+    var admission: Admission? { services?.admission }
 
     var engine: ReclaimEngine? { context?.engine }
 
-    var clock: any MonotonicClock { context?.clock ?? SystemClock() }
+    var clock: any MonotonicClock { services?.clock ?? SystemClock() }
 
     func reservePlans() { context?.reserve() }
 
@@ -16,7 +16,7 @@ extension PressureController: CacheHost {
 
     func didLoad(_ resource: PressureResource) { delegate?.resourceDidLoad(resource) }
 
-    func didRead(in duration: Duration) { context?.meter?.restored(duration) }
+    func didRead(in duration: Duration) { services?.meter?.restored(duration) }
 
     func didRestore(_ resource: PressureResource) { delegate?.resourceDidRestore(resource) }
 

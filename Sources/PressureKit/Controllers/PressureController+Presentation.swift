@@ -41,6 +41,7 @@ extension PressureController {
                 try checkPresenting(controller)
                 controller.state.withLock { $0.presenter = self }
                 state.withLock { $0.presented = controller }
+                controller.openLinks()
             }
         } catch {
             // What was about to disappear comes back.
@@ -73,6 +74,7 @@ extension PressureController {
             guard self.presented === presented else { return false }
             state.withLock { $0.presented = nil }
             presented.state.withLock { $0.presenter = nil }
+            presented.closeLinks()
             return true
         }
         if wasSeen, isCut { appear() }

@@ -68,6 +68,9 @@ public final class PressureController: Sendable {
     public let supportedDispositions: Disposition
 
     let state = Lock(State())
+    let link = LoadServicesLink()
+    /// Whether there has ever been a delegate, so that those without one are not locked to look for it.
+    private let mayHaveDelegate = Atomic<Bool>(false)
 
     /// Creates a controller in no tree.
     ///
@@ -84,12 +87,22 @@ public final class PressureController: Sendable {
         identifier = ""
         supportedDispositions = .all
         state.withLock { $0.context = context }
+        link.open(to: context.services)
+    }
+
+    deinit {
+        // By their own locks: whoever lets go of the last reference may hold `hierarchy`. One that has another superior
+        // by now is left alone, or was open to nothing.
+        for controller in state.withLock(\.below) where controller.superior == nil { controller.closeLinks() }
     }
 
     /// The app object that is told what happens; not retained.
     public var delegate: (any PressureControllerDelegate)? {
-        get { state.withLock { $0.delegate } }
-        set { state.withLock { $0.delegate = newValue } }
+        get { mayHaveDelegate.load(ordering: .acquiring) ? state.withLock { $0.delegate } : nil }
+        set {
+            state.withLock { $0.delegate = newValue }
+            if newValue != nil { mayHaveDelegate.store(true, ordering: .releasing) }
+        }
     }
 
     /// Where the controller is: the identifiers from below the root, joined by slashes. Empty for a root.

@@ -8,8 +8,8 @@ public struct PressureSnapshot: Sendable {
     public struct Tiers: Sendable, Hashable {
         /// In memory.
         public var resident = ByteCount.zero
-        /// Of those, the ones that can go at once: a checked copy exists, or the loader makes them again in less time
-        /// than a copy would take to read back.
+        /// Of those, the ones that can go at once: a checked copy exists, or the loader makes them again in so
+        /// little time that a copy is not worth its writing.
         public var clean = ByteCount.zero
         /// Compressed in memory, before compressing.
         public var compressed = ByteCount.zero

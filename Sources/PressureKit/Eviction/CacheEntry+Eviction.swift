@@ -5,7 +5,7 @@ import Synchronization
 /// How the engine moves a value out of memory: first a copy, while readers go on, then the release, if nobody holds it.
 extension CacheEntry {
     /// How a value in memory would leave with nothing restricted: at once, if it has a copy or its loader is quicker than
-    /// reading one back; else by a copy. Allocates nothing.
+    /// reading one back, or by so little that a copy is not worth its writing; else by a copy. Allocates nothing.
     func wayOut(
         _ slot: UnsafeMutableRawPointer,
         _ word: ResidencyWord,
@@ -14,13 +14,17 @@ extension CacheEntry {
     ) -> Candidate.Method {
         guard !word.isClean else { return .release }
         let byteCount = unsafe plainByteCount(slot)
+        let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         return .forDirty(
             isReloadable: word.isReloadable,
             loadTime: statistics.loadTime,
             restoreTime: .nanoseconds(Int64(statistics.restoreCost(byteCount: byteCount))),
             byteCount: byteCount,
             canSpill: canSpill,
-            compression: compression
+            compression: compression,
+            writeTime: .nanoseconds(Int64(statistics.writeCost(byteCount: byteCount))),
+            // Fibonacci hashing (Knuth, TAOCP 6.4): instants are far from random.
+            draw: Double(arrival &* 0x9E37_79B9) / 0x1p32
         )
     }
 

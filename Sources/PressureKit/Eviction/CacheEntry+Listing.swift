@@ -30,7 +30,8 @@ extension CacheEntry {
         let goesWithoutCopy = storage.pace == .hasty && word.isReloadable && !word.isClean
         let freely =
             goesWithoutCopy
-            ? .drop : unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
+            ? .drop
+            : unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
         let agreement = traits.current
         let method = agreement.method(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
         guard let method else {

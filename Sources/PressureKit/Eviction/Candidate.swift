@@ -85,7 +85,7 @@ extension Candidate {
     package func age(at now: UInt32) -> UInt32 { now &- stamp }
 
     /// Nanoseconds that its next reader waits if it leaves. A copy is preferred to the loader once there is one; before,
-    /// ``Method/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:)`` has chosen the cheaper one.
+    /// ``Method/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:compression:writeTime:draw:)`` has chosen the cheaper one.
     package var returnCost: Float { method == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
 }
 
@@ -93,19 +93,31 @@ extension Candidate.Method {
     /// Whether a dirty value is better loaded again than written and read back.
     ///
     /// A value that no loader makes is always written. One whose loader has never been timed is written too.
+    ///
+    /// Whether a copy is worth its writing depends on how often the value will come back, and that is unknown. So it is the more likely to be written the larger a part of the writing one return saves: a value
+    /// that comes back again and again has its copy by the time its loads have cost about as much. (Renting skis, at
+    /// random: Karlin, Manasse, McGeoch and Owicki, SODA 1990.)
+    ///
+    /// - Parameters:
+    ///   - writeTime: What writing takes; `nil` for nothing.
+    ///   - draw: A random number, 0 ..< 1, the same for a value until it comes back.
     package static func forDirty(
         isReloadable: Bool,
         loadTime: Duration?,
         restoreTime: Duration?,
         byteCount: Int,
         canSpill: Bool,
-        compression: CompressedTierUse = .none
+        compression: CompressedTierUse = .none,
+        writeTime: Duration? = nil,
+        draw: Double = 0
     ) -> Candidate.Method {
         let copy: Candidate.Method = compression == .first || compression == .fallback && !canSpill ? .compress : .spill
         guard isReloadable else { return copy }
         guard canSpill || compression == .first else { return .drop }
         guard let loadTime else { return copy }
         let restore = restoreTime ?? .nanoseconds(Int64(CostEstimate.restore(byteCount: byteCount)))
-        return loadTime <= restore ? .drop : copy
+        let saved = loadTime - restore
+        guard saved > .zero else { return .drop }
+        return writeTime.map { saved / $0 <= draw } ?? false ? .drop : copy
     }
 }

@@ -20,10 +20,9 @@ struct BackgroundReclaim: Sendable {
         var trimmed: MonotonicInstant?
         while !isInterrupted(), let wish = newWish() {
             // An older sample knows nothing of it.
-            if wish.room.wantsHeapBack, trimmed.map({ $0 < wish.room.takenAt }) ?? true {
-                heap.giveBack()
+            if wish.givesHeapBack, trimmed.map({ $0 < wish.room.takenAt }) ?? true {
+                giveHeapBack()
                 trimmed = context.clock.now()
-                context.admission.refresh()
                 continue
             }
             guard wish.bytes > 0 else { break }
@@ -42,11 +41,17 @@ struct BackgroundReclaim: Sendable {
             context.admission.note(batch: batch, isExhausted: fruitless > 1)
             if isShrinking {
                 // What values leave in the heap is of no use to others, and the books take it for returned.
-                heap.giveBack()
-                context.admission.refresh()
+                giveHeapBack()
             }
         }
         return freed
+    }
+
+    private func giveHeapBack() {
+        let start = context.clock.now()
+        heap.giveBack()
+        context.admission.noteHeapGivenBack(in: context.clock.now() - start)
+        context.admission.refresh()
     }
 
     /// Has hooks called on the listener's thread, as in a reclaim, and waits for them as long as a critical one does: one
@@ -61,7 +66,7 @@ struct BackgroundReclaim: Sendable {
         return freed
     }
 
-    private func newWish() -> (bytes: Int, room: AdmissionRoom)? {
+    private func newWish() -> Admission.BackgroundWish? {
         guard let wish = context.admission.backgroundWish() else { return nil }
         guard context.clock.now() - wish.room.takenAt > Self.freshness else { return wish }
         context.admission.refresh()

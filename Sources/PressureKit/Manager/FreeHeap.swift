@@ -11,7 +11,8 @@ final class FreeHeap: Sendable {
         /// Free, and perhaps not in memory.
         var absent: Int
         var last = 0
-        var readAt: MonotonicInstant?
+        /// When it is read again.
+        var next: MonotonicInstant?
     }
 
     private let clock: any MonotonicClock
@@ -19,8 +20,9 @@ final class FreeHeap: Sendable {
     private let trim: @Sendable () -> Void
     private let state: Lock<State>
 
-    /// Going through the blocks takes time with their number, so that an answer is kept for this long.
-    private static let freshness = Duration.milliseconds(20)
+    /// Going through the blocks takes time with their number, and whoever allocates meanwhile waits. So an answer is kept
+    /// for this long, or for fifty times as long as it took, up to the second.
+    private static let freshness = (least: Duration.milliseconds(20), most: Duration.milliseconds(250))
 
     /// - Parameters:
     ///   - read: the free bytes of the heap, in memory or not.
@@ -45,9 +47,10 @@ final class FreeHeap: Sendable {
     func bytes() -> Int {
         let now = clock.now()
         return state.withLock { state in
-            if let readAt = state.readAt, now - readAt < Self.freshness { return state.last }
+            if let next = state.next, now < next { return state.last }
             let free = read()
-            state.readAt = now
+            let end = clock.now()
+            state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
             state.absent = min(state.absent, free)
             state.last = free - state.absent
             return state.last
@@ -60,7 +63,7 @@ final class FreeHeap: Sendable {
         state.withLock { state in
             state.absent = read()
             state.last = 0
-            state.readAt = clock.now()
+            state.next = clock.now() + Self.freshness.least
         }
     }
 }

@@ -27,6 +27,7 @@ package struct CacheStatistics: ~Copyable, Sendable {
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
     private let averageRestoreBytes = Atomic<Int64>(-1)
+    private let writes = Atomic<Int>(0)
     private let averageWrite = Atomic<Int64>(-1)
     private let averageWriteBytes = Atomic<Int64>(-1)
 
@@ -53,9 +54,9 @@ package struct CacheStatistics: ~Copyable, Sendable {
 
     /// Counts a load of a value that takes so many bytes.
     package func noteLoad(_ time: Duration, footprint: Int = 0) {
-        loads.wrappingAdd(1, ordering: .relaxed)
-        Self.blend(Int64(footprint), into: averageFootprint)
-        Self.blend(time.nanoseconds, into: averageLoad)
+        let count = loads.wrappingAdd(1, ordering: .relaxed).newValue
+        Self.blend(Int64(footprint), into: averageFootprint, after: count)
+        Self.blend(time.nanoseconds, into: averageLoad, after: count)
     }
 
     /// Nanoseconds to read back a value of `byteCount` bytes: measured on others of this cache, or estimated.
@@ -76,15 +77,16 @@ package struct CacheStatistics: ~Copyable, Sendable {
 
     /// Counts a restore of a value of `byteCount` bytes.
     package func noteRestore(_ time: Duration, byteCount: Int = 0) {
-        restores.wrappingAdd(1, ordering: .relaxed)
-        Self.blend(time.nanoseconds, into: averageRestore)
-        Self.blend(Int64(byteCount), into: averageRestoreBytes)
+        let count = restores.wrappingAdd(1, ordering: .relaxed).newValue
+        Self.blend(time.nanoseconds, into: averageRestore, after: count)
+        Self.blend(Int64(byteCount), into: averageRestoreBytes, after: count)
     }
 
     /// Notes that writing a value of `byteCount` bytes took so long.
     package func noteWrite(_ time: Duration, byteCount: Int) {
-        Self.blend(time.nanoseconds, into: averageWrite)
-        Self.blend(Int64(byteCount), into: averageWriteBytes)
+        let count = writes.wrappingAdd(1, ordering: .relaxed).newValue
+        Self.blend(time.nanoseconds, into: averageWrite, after: count)
+        Self.blend(Int64(byteCount), into: averageWriteBytes, after: count)
     }
 
     private static func cost(
@@ -101,10 +103,11 @@ package struct CacheStatistics: ~Copyable, Sendable {
         nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
     }
 
-    /// An exponential average with weight 1/4: four samples to follow a change, and one outlier moves it by a quarter.
-    private static func blend(_ sample: Int64, into average: borrowing Atomic<Int64>) {
+    /// The mean of the first samples, and an exponential average with weight 1/16 from then on: what one costs is mostly the
+    /// disk's mood, and decisions go by differences of two averages.
+    private static func blend(_ sample: Int64, into average: borrowing Atomic<Int64>, after count: Int) {
         let old = average.load(ordering: .relaxed)
-        let new = old < 0 ? sample : old + (sample - old) / 4
+        let new = old < 0 ? sample : old + (sample - old) / Int64(min(max(count, 1), 16))
         // A lost race loses one sample of an average.
         average.store(new, ordering: .relaxed)
     }

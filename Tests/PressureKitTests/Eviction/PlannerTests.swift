@@ -190,4 +190,22 @@ import Testing
         )
         #expect(method == row.method, "\(row)")
     }
+
+    /// The less one return saves, the fewer values are written.
+    @Test(arguments: [(10, 0.0), (11, 0.05), (15, 0.25), (30, 1), (60, 1)])
+    func aCopyHasToBeWorthItsWriting(load: Int, part: Double) {
+        let written = (0..<1000).count { number in
+            let method = Candidate.Method.forDirty(
+                isReloadable: true,
+                loadTime: .milliseconds(load),
+                restoreTime: .milliseconds(10),
+                byteCount: 1000,
+                canSpill: true,
+                writeTime: .milliseconds(20),
+                draw: Double(number) / 1000
+            )
+            return method == .spill
+        }
+        #expect(Double(written) / 1000 == part)
+    }
 }

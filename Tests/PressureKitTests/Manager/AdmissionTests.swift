@@ -17,14 +17,14 @@ import Testing
 
     @Test func whatFitsGoes() {
         var ledger = AdmissionLedger()
-        ledger.begin(10 << 20)
+        ledger.underWay += 10 << 20
         #expect(ledger.verdict(on: 10 << 20, room: room(100), books: .init(), at: at(0)) == .go)
         #expect(ledger.verdict(on: 10 << 20, room: nil, books: .init(), at: at(0)) == .go)
     }
 
     @Test func whatWouldCrossIntoCriticalNeedsThatMuchFreed() {
         var ledger = AdmissionLedger()
-        ledger.begin(130 << 20)
+        ledger.underWay += 130 << 20
         #expect(ledger.verdict(on: 130 << 20, room: room(100), books: .init(), at: at(0)) == .reclaim(.mebibytes(30)))
     }
 
@@ -32,23 +32,38 @@ import Testing
     @Test(arguments: [(-20, 1, 25), (-64, 1, 69), (-900, 1, 69), (-20, 0.25, 10), (-900, 0.01, 14)])
     func behindTheThresholdOnesPartOfTheShortageIsAskedForToo(room: Int, part: Double, wanted: Int) {
         var ledger = AdmissionLedger()
-        ledger.begin(5 << 20)
+        ledger.underWay += 5 << 20
         let verdict = ledger.verdict(on: 5 << 20, room: self.room(room, ownPart: part), books: .init(), at: at(0))
         #expect(verdict == .reclaim(.mebibytes(wanted)))
     }
 
     @Test func whatIsUnderWayAndWhatTheBooksSayCount() {
         var ledger = AdmissionLedger()
-        ledger.begin(40 << 20)
-        ledger.begin(40 << 20)
-        ledger.end(40 << 20)
-        ledger.begin(40 << 20)
+        ledger.underWay += 40 << 20
+        ledger.underWay += 40 << 20
+        ledger.underWay -= 40 << 20
+        ledger.underWay += 40 << 20
         let books = MemoryBooks.Reading(brought: 40 << 20, returned: 0)
         #expect(ledger.margin(in: room(100), books) == -20 << 20)
         #expect(ledger.margin(in: room(100), .init(brought: 40 << 20, returned: 30 << 20)) == 10 << 20)
         var noted = room(100, at: 6)
         noted.books = books
         #expect(ledger.margin(in: noted, books) == 20 << 20, "the sample shows the one that has arrived")
+    }
+
+    /// What goes without a look is a small part of what is left, and of what one sample counts for.
+    @Test func creditIsAnEighthOfWhatIsLeft() {
+        var ledger = AdmissionLedger()
+        #expect(ledger.credit(in: room(80), .init()) == 10 << 20)
+        ledger.underWay = 40 << 20
+        #expect(ledger.credit(in: room(80), .init()) == 5 << 20)
+        #expect(ledger.credit(in: room(80), .init(brought: 100 << 20)) == 0)
+        var few = room(80)
+        few.stride = 8 << 20
+        #expect(ledger.credit(in: few, .init()) == 2 << 20)
+        #expect(ledger.credit(in: few, .init(brought: 4 << 20)) == 1 << 20)
+        #expect(ledger.credit(in: few, .init(brought: 9 << 20)) == 0)
+        #expect(ledger.credit(in: few, .init(brought: 9 << 20, returned: 9 << 20)) == 2 << 20)
     }
 
     /// The number of values that ever came is no matter: what the sample shows is not counted again.
@@ -68,7 +83,7 @@ import Testing
 
     @Test func anOldSampleDoesNotDecideAboutALargeLoad() {
         var ledger = AdmissionLedger()
-        ledger.begin(40 << 20)
+        ledger.underWay += 40 << 20
         #expect(ledger.verdict(on: 40 << 20, room: room(100), books: .init(), at: at(100)) == .look)
         #expect(ledger.verdict(on: 40 << 20, room: room(1000), books: .init(), at: at(100)) == .go)
         #expect(ledger.verdict(on: 40 << 20, room: room(10), books: .init(), at: at(100)) == .look)
@@ -77,7 +92,7 @@ import Testing
     /// Whoever had it freed: the monitor, another reader, the app. Or one shortage would be reclaimed twice.
     @Test func whatAnybodyHadFreedSinceTheSampleIsThere() {
         var ledger = AdmissionLedger()
-        ledger.begin(5 << 20)
+        ledger.underWay += 5 << 20
         #expect(ledger.verdict(on: 5 << 20, room: room(-20), books: .init(), at: at(1)) == .reclaim(.mebibytes(25)))
         let freed = MemoryBooks.Reading(brought: 0, returned: 25 << 20)
         #expect(ledger.verdict(on: 5 << 20, room: room(-20), books: freed, at: at(5)) == .go)
@@ -86,7 +101,7 @@ import Testing
     /// As few as the limit is small.
     @Test func aFewSmallValuesAreNotWorthAReclaim() {
         var ledger = AdmissionLedger()
-        ledger.begin(4096)
+        ledger.underWay += 4096
         var room = AdmissionRoom(bytes: -1, takenAt: at(0), overdraft: 1 << 20)
         #expect(ledger.verdict(on: 4096, room: room, books: .init(), at: at(0)) == .go)
         room.overdraft = 8192
@@ -109,7 +124,7 @@ import Testing
     @Test func whatWaitsIsAskedForButDoesNotKeepOthersWaiting() {
         var ledger = AdmissionLedger()
         for _ in 0..<3 {
-            ledger.begin(10 << 20)
+            ledger.underWay += 10 << 20
             ledger.beginWaiting(10 << 20)
         }
         #expect(ledger.margin(in: room(0), .init()) == -30 << 20)
@@ -132,7 +147,7 @@ import Testing
         #expect(ledger.backgroundGoal(in: room, freed) == 0, "what it has freed since is there")
         let brought = MemoryBooks.Reading(brought: 10 << 20, returned: 30 << 20)
         #expect(ledger.backgroundGoal(in: room, brought) == 0, "between the marks it rests")
-        ledger.begin(15 << 20)
+        ledger.underWay += 15 << 20
         #expect(ledger.backgroundGoal(in: room, brought) == 25 << 20, "what is under way counts")
     }
 
@@ -170,10 +185,10 @@ import Testing
             switch Int.random(in: 0..<4, using: &random) {
             case 0:
                 open.append(Int.random(in: 1...1000, using: &random))
-                ledger.begin(open.last!)
+                ledger.underWay += open.last!
             case 1 where !open.isEmpty:
                 let bytes = open.remove(at: Int.random(in: 0..<open.count, using: &random))
-                ledger.end(bytes)
+                ledger.underWay -= bytes
                 books.note(bytes)
                 resident.append(bytes)
             case 2 where !resident.isEmpty:
@@ -391,6 +406,72 @@ import Testing
         for _ in 0..<8 { admission.end(admission.admit(5 << 20)) }
         #expect(wanted.withLock { $0 } == [.mebibytes(5)])
         #expect(admission.counts.reclaimed == 1 && admission.counts.admitted == 7)
+    }
+
+    /// Small loads ask once for many, and a new sample has the next one ask again.
+    @Test func whatHasCreditLooksAtNothing() {
+        let looks = Lock(0)
+        let room = AdmissionRoom(bytes: 64 << 20, takenAt: ManualClock().now())
+        let admission = Admission(clock: ManualClock())
+        admission.connect(
+            Admission.Supply(
+                room: {
+                    looks.withLock { $0 += 1 }
+                    return room
+                },
+                refresh: { room },
+                reclaim: { bytes, done in done(bytes) }
+            )
+        )
+        func load(_ bytes: Int) {
+            let pass = admission.admit(bytes)
+            admission.books.note(bytes)
+            admission.end(pass)
+        }
+        load(4096)
+        let first = looks.withLock { $0 }
+        for _ in 0..<2000 { load(4096) }
+        #expect(looks.withLock { $0 } == first, "eight mebibytes of credit")
+        load(4096 * 100)
+        #expect(looks.withLock { $0 } > first)
+        let second = looks.withLock { $0 }
+        load(4096)
+        #expect(looks.withLock { $0 } == second)
+        admission.keepWatermarks()
+        let third = looks.withLock { $0 }
+        load(4096)
+        #expect(looks.withLock { $0 } > third, "a new sample")
+        #expect(admission.counts.admitted == 2004)
+    }
+
+    /// Giving the heap back keeps whoever allocates waiting, so that it is not done all the time; but in need it is.
+    @Test func theHeapRestsAfterItWasGivenBack() {
+        let clock = ManualClock()
+        let bytes = Lock(1 << 20)
+        let admission = Admission(clock: clock)
+        let room: @Sendable () -> AdmissionRoom? = {
+            var room = AdmissionRoom(
+                bytes: bytes.withLock { $0 },
+                takenAt: clock.now(),
+                low: 4 << 20,
+                high: 8 << 20,
+                overdraft: 2 << 20
+            )
+            room.heap = 2 << 20
+            return room
+        }
+        admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
+        #expect(admission.backgroundWish()?.givesHeapBack == true)
+        clock.advance(by: .milliseconds(2))
+        admission.noteHeapGivenBack(in: .milliseconds(2))
+        #expect(admission.backgroundWish()?.givesHeapBack == false)
+        clock.advance(by: .milliseconds(99))
+        #expect(admission.backgroundWish()?.givesHeapBack == false)
+        bytes.withLock { $0 = -1 << 20 }
+        #expect(admission.backgroundWish()?.givesHeapBack == true, "more than half of the reserve is gone")
+        bytes.withLock { $0 = 1 << 20 }
+        clock.advance(by: .milliseconds(1))
+        #expect(admission.backgroundWish()?.givesHeapBack == true)
     }
 
     @Test func manyReadersAtOnceAskForAllOfIt() async {

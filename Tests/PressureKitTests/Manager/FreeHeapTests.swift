@@ -41,6 +41,29 @@ import Testing
         #expect(reads.withLock { $0 } == 2)
     }
 
+    /// A heap of many blocks takes long to read, and nobody can allocate meanwhile.
+    @Test func whatTakesLongIsReadLessOften() {
+        let clock = ManualClock()
+        let reads = Lock(0)
+        let heap = FreeHeap(
+            clock: clock,
+            read: {
+                clock.advance(by: .milliseconds(2))
+                return reads.withLock { reads in
+                    reads += 1
+                    return reads
+                }
+            },
+            trim: {}
+        )
+        for _ in 0..<1000 {
+            _ = heap.bytes()
+            clock.advance(by: .milliseconds(1))
+        }
+        // At the start, and then one in a tenth of a second.
+        #expect((9...12).contains(reads.withLock { $0 }))
+    }
+
     /// The real one: a heap that was filled and emptied has something to give.
     @Test func theProcessesOwnIsMeasured() {
         let heap = FreeHeap(clock: SystemClock())
