@@ -98,7 +98,7 @@ import Testing
         let cache = try app.cache("x", options: .init(supportedDispositions: set)) { makeBytes(100_000, seed: 1) }
         try cache.loadIfNeeded()
         cache.entry.statistics.noteLoad(.zero)
-        for _ in 0..<20 { cache.entry.statistics.noteLoad(.zero) }
+        for _ in 0..<500 { cache.entry.statistics.noteLoad(.zero) }
         #expect(await manager.simulateMemoryWarning(.critical).evicted.map(\.outcome) == [way])
         #expect(try await cache.value() == makeBytes(100_000, seed: 1))
     }
