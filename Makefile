@@ -26,7 +26,7 @@ bench: setup ## Measure the library against this machine's limits, quickly; BENC
 test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer, and the example.
 	@scripts/test.sh
 
-check: setup ## Warnings, format, arrows, interface, documentation, traits, linkage, scripts and text.
+check: setup ## Warnings, format, arrows, interface, documentation, linkage, scripts and text.
 	@scripts/check.sh
 
 pages: setup ## Look at the pages that the tool writes, in a headless browser.

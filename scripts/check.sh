@@ -15,6 +15,5 @@ step "arrows" python3 scripts/arrows.py
 step "warnings and imports" "$swift" build --build-tests --explicit-target-dependency-import-check error
 step "public interface" scripts/api.sh
 step "documentation" scripts/docs.sh --optional
-step "traits" scripts/traits.sh
 step "linkage" scripts/linkage.sh
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The examples, each a package of its own that depends on this one by path: Minimal prints what the README shows (numbers may
-# differ); Notebook passes its tests and survives SIGKILL; ThumbnailServer fares under a limit as its README says, for a few
+# differ); HTTPCache loads each page once, or ends with a failure; Notebook passes its tests and survives SIGKILL; ThumbnailServer fares under a limit as its README says, for a few
 # seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,9 @@ expected=$(awk '/^It prints/{found=1} found && /^```/{if (inside) exit; inside=1
 [ -n "$expected" ] || { echo "example: README.md has no block after the words \"It prints\"" >&2; exit 1; }
 numberless() { sed -E 's/[0-9]+(\.[0-9]+)?/0/g'; }
 diff <(numberless <<<"$expected") <(numberless <<<"$output")
+
+echo "example: HTTPCache"
+"$swift" run --package-path Examples/HTTPCache
 
 echo "example: Notebook"
 "$swift" test --package-path Examples/Notebook

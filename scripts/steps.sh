@@ -43,6 +43,33 @@ tests() {
     [ "$broken" -eq 0 ] || failures+=("$name: $broken of $count")
 }
 
+# beside FUNCTION: runs a function of steps in the background; `together` waits for it,
+# and reads its counts from a file.
+lanes=$(mktemp -d)
+# shellcheck disable=SC2030,SC2031
+beside() {
+    (
+        passed=0 failed=0 failures=()
+        "$1"
+        printf '%d %d\n' "$passed" "$failed" >"$lanes/$1.counts"
+        [ "$failed" -eq 0 ] || printf '%s\n' "${failures[@]}" >"$lanes/$1.failures"
+    ) >"$lanes/$1.log" 2>&1 </dev/null &
+}
+
+# together FUNCTION: waits for a function that was started beside, shows what it said, and counts its steps.
+# shellcheck disable=SC2031
+together() {
+    local more=(0 1) failure
+    wait
+    cat "$lanes/$1.log"
+    # One that did not come to its end has failed.
+    [ ! -f "$lanes/$1.counts" ] || read -ra more <"$lanes/$1.counts"
+    passed=$((passed + more[0]))
+    failed=$((failed + more[1]))
+    [ ! -f "$lanes/$1.failures" ] || while read -r failure; do failures+=("$failure"); done <"$lanes/$1.failures"
+    rm -rf "$lanes"
+}
+
 # The last word: what failed, and the count. Its status is that of the script.
 finish() {
     printf '\n'

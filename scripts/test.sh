@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All tests; the ones about threads again under ThreadSanitizer; the examples; the package with other traits.
+# All tests; the ones about threads again under ThreadSanitizer; the examples; the package with other traits. Most of it
+# keeps one processor busy, so that two things are done at a time.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
@@ -14,13 +15,20 @@ alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|Pol
 # The last one weighs a process, which the sanitizer makes heavier.
 alone+='|Descriptor|ProcessLimit|ProcessEvent|RestingManager)'
 
-step "build" "$swift" build --build-tests
-tests "tests" 1800 --skip-build
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 # `Lock` has to be told.
 tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER)
-step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
-tests "tests under ThreadSanitizer" 1500 --skip-build "${tsan[@]}" --skip "$alone"
+others() {
+    step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
+    tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
+    step "traits" scripts/traits.sh
+}
+
+# Before anything else installs something: two at a time cannot.
+scripts/setup.sh zstd || echo "tests: without libzstd's headers"
+step "build" "$swift" build --build-tests
+beside others
+tests "tests" 2400 --skip-build
 step "pages in a browser" scripts/pages.sh
 step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
@@ -30,5 +38,5 @@ step "scenarios" scripts/scenarios.sh
 step "examples" scripts/example.sh
 step "getting started" scripts/getting-started.sh
 step "C plugin" scripts/plugin.sh
-step "no traits" scripts/traits.sh none
+together others
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# traits.sh [none]: the library builds with each trait alone, with none, and with all, when the tests of what differs
-# pass too; or with none only. The default traits together are what every other build has.
+# The library builds with each trait alone, with none, and with all, when the tests of what differs
+# pass too. The default traits together are what every other build has.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -17,16 +17,13 @@ build() {
         --explicit-target-dependency-import-check error "$@"
 }
 
-if [ "${1:-}" != none ]; then
-    # What no default trait needs.
-    if ! scripts/setup.sh zstd; then
-        echo "traits: Zstd LEFT OUT, since libzstd's headers cannot be installed here"
-        traits=$(grep -v '^Zstd$' <<<"$traits")
-    fi
-    for trait in $traits; do build "$trait" --traits "$trait"; done
-    echo "traits: all of them, tested"
-    "$swift" test --scratch-path .build-traits --traits "$(paste -sd, <<<"$traits")" --no-parallel \
-        --filter 'PressureKitTests\.(Codec|SegmentFile|SpillRecord|Reclaim|Sealing|State)'
+# What no default trait needs.
+if ! scripts/setup.sh zstd; then
+    echo "traits: Zstd LEFT OUT, since libzstd's headers cannot be installed here"
+    traits=$(grep -v '^Zstd$' <<<"$traits")
 fi
-# The last one, so that it is there already when the tests ask for it after `make check`.
+for trait in $traits; do build "$trait" --traits "$trait"; done
+echo "traits: all of them, tested"
+"$swift" test --scratch-path .build-traits --traits "$(paste -sd, <<<"$traits")" --no-parallel \
+    --filter 'PressureKitTests\.(Codec|SegmentFile|SpillRecord|Reclaim|Sealing|State)'
 build none --disable-default-traits

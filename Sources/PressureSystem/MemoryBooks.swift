@@ -32,6 +32,10 @@ package final class MemoryBooks: Sendable {
     private let returned = Atomic<Int>(0)
     private let arrivals = Atomic<Int>(0)
     private let sleepers = Atomic<Int>(0)
+    /// What has been given back since those who wait looked last.
+    private let unseen = Atomic<Int>(0)
+    /// Of small values, those who wait are not woken for each: that would keep the thread that frees them from its work.
+    private static let worthALook = 64 << 10
     /// Counts wake-ups. Around nothing it would have no memory of its own, and ThreadSanitizer would take it for its owner's.
     private let changes = ConditionLock(0)
 
@@ -59,6 +63,9 @@ package final class MemoryBooks: Sendable {
             arrivals.wrappingAdd(1, ordering: .relaxed)
         } else {
             returned.wrappingAdd(-bytes, ordering: .sequentiallyConsistent)
+            guard sleepers.load(ordering: .sequentiallyConsistent) > 0,
+                unseen.wrappingAdd(-bytes, ordering: .relaxed).newValue >= Self.worthALook
+            else { return }
             wake()
         }
     }
@@ -68,10 +75,11 @@ package final class MemoryBooks: Sendable {
         // The sleeper counts itself before it looks, and whoever wakes it has changed things before: one of the two sees
         // the other, since both are sequentially consistent.
         guard sleepers.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        unseen.store(0, ordering: .relaxed)
         changes.withLock { $0 &+= 1 }
     }
 
-    /// Sleeps until `condition` has a value, looking whenever bytes were given back or ``wake()`` was called; `nil` after
+    /// Sleeps until `condition` has a value, looking whenever 64 KiB were given back or ``wake()`` was called; `nil` after
     /// `limit` of real time. Blocks.
     package func wait<Result>(atMost limit: Duration, until condition: () -> Result?) -> Result? {
         sleepers.wrappingAdd(1, ordering: .sequentiallyConsistent)

@@ -13,6 +13,8 @@ package enum ParkingLot {
         case changed
         /// The load it was waiting for failed with this error.
         case failed(any Error)
+        /// Its task was cancelled. Told only to who asked for that.
+        case cancelled
     }
 
     /// Safe: a continuation is resumed once, by whoever takes it out of its bucket.
@@ -24,7 +26,11 @@ package enum ParkingLot {
     private struct Parked: Sendable {
         let address: UInt
         let sleeper: Sleeper
+        /// By which a cancellation finds it; 0 of those that none wakes.
+        var ticket: UInt64 = 0
     }
+
+    private static let tickets = Atomic<UInt64>(0)
 
     private final class Bucket: Sendable {
         let parked = Lock<[Parked]>([])
@@ -58,6 +64,29 @@ package enum ParkingLot {
                 return true
             }
             if !isParked { unsafe continuation.resume(returning: .changed) }
+        }
+    }
+
+    /// The same, until the task is cancelled: `cancelled` then, at once.
+    package static func parkUnlessCancelled(on address: UInt, while stillWaiting: () -> Bool) async -> Outcome {
+        let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
+        return await withTaskCancellationHandler {
+            // Resumed exactly once: by whoever takes it out of its bucket, or here when it was never enqueued.
+            await unsafe withUnsafeContinuation { continuation in
+                let refusal = bucket(for: address).parked.withLock { parked -> Outcome? in
+                    // A task is marked before its handler runs: one that is cancelled later is found in the bucket.
+                    if Task.isCancelled { return .cancelled }
+                    guard stillWaiting() else { return .changed }
+                    unsafe parked.append(Parked(address: address, sleeper: .task(continuation), ticket: ticket))
+                    return nil
+                }
+                if let refusal { unsafe continuation.resume(returning: refusal) }
+            }
+        } onCancel: {
+            let woken = bucket(for: address).parked.withLock { parked in
+                parked.firstIndex { $0.ticket == ticket }.map { parked.remove(at: $0) }
+            }
+            if case .task(let continuation)? = woken?.sleeper { unsafe continuation.resume(returning: .cancelled) }
         }
     }
 

@@ -127,6 +127,12 @@ void pk_set_trading(bool is_trading);
 /// `sched_setscheduler(2)` with SCHED_BATCH, which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
 int pk_run_in_batches(void);
 
+/// Has the calling thread run soon after it wakes up, and briefly: a slice of 0.1 ms, the shortest there is, by
+/// `sched_setattr(2)`, which the C library does not offer. Since Linux 6.12, whose scheduler (EEVDF) goes by it; nothing
+/// before. Also 10 below the process in `nice(2)`, where RLIMIT_NICE or CAP_SYS_NICE allows that; with its usual share of a
+/// processor otherwise. Returns 0, or -1 where none of it is allowed.
+int pk_run_soon(void);
+
 // Pressure signals. `open` is variadic; O_NONBLOCK so that a FIFO without a partner does not stop the caller.
 
 /// `open(2)` with O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY.

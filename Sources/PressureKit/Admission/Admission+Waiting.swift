@@ -4,7 +4,7 @@ import PressureSystem
 /// Waiting for memory: until it has come free, until the overdraft bears the load, or until nothing moves.
 extension Admission {
     /// Why a reader waits no longer.
-    private enum Outcome {
+    enum Outcome {
         /// What it needs has come free, or the reclaim freed about as much.
         case reclaimed
         /// The reclaim has ended and brought next to nothing.
@@ -13,64 +13,99 @@ extension Admission {
         case overdrawn
     }
 
+    /// A load that waits, and what it goes by.
+    struct Wait: Sendable {
+        /// What came of the reclaim that was asked for; `nil` while it goes on.
+        final class Answer: Sendable {
+            let returned: Lock<ByteCount?>
+            init(_ returned: ByteCount?) { self.returned = Lock(returned) }
+        }
+
+        let bytes: Int
+        let shortage: ByteCount
+        let supply: Supply
+        let start: MonotonicInstant
+        let answer: Answer
+        fileprivate var returnedBefore: Int
+        fileprivate var isPatient = true
+    }
+
     /// Has a shortage freed and waits until a load of so many bytes, which has begun, may go on. Blocks.
     func wait(for bytes: Int, _ shortage: ByteCount, _ supply: Supply) {
+        guard var wait = beginWaiting(for: bytes, shortage, supply) else { return }
+        while !isOver(&wait, books.wait(atMost: patience) { look(wait) }) {}
+    }
+
+    /// Has a shortage freed for a load that is to wait for it; `nil` when it is not to wait.
+    func beginWaiting(for bytes: Int, _ shortage: ByteCount, _ supply: Supply) -> Wait? {
         let start = clock.now()
-        guard !Self.isThisThreadExempt else { return settle(false, since: start) }
+        guard !Self.isThisThreadExempt else {
+            settle(false, since: start)
+            return nil
+        }
         state.withLock { $0.ledger.beginWaiting(bytes) }
         let mayAsk = state.withLock { $0.mayAsk(at: start) }
         // Within the pause after a fruitless reclaim, that one's is the answer.
-        let answer = Lock<ByteCount?>(mayAsk ? nil : .zero)
+        let answer = Wait.Answer(mayAsk ? nil : .zero)
         if mayAsk {
             supply.reclaim(shortage) { [weak self, books] returned in
                 self?.note(returned, of: shortage)
-                answer.withLock { $0 = returned }
+                answer.returned.withLock { $0 = returned }
                 books.wake()
             }
         }
-        var returnedBefore = books.reading.returned
-        var isPatient = true
-        while true {
-            let outcome = books.wait(atMost: patience) {
-                look(bytes, shortage, answer.withLock { $0 }, isPatient: isPatient, supply)
-            }
-            switch outcome {
-            case .reclaimed?: return settle(true, since: start)
-            case .overdrawn?: return settle(false, since: start)
-            case .fruitless?:
-                // Another one would bring no more; somebody may give back what is in use now.
-                answer.withLock { $0 = nil }
-            case nil:
-                let returned = books.reading.returned
-                // As long as memory comes free it is worth waiting for: the disk is slow, and not stuck.
-                if returned == returnedBefore { return enter(bytes, since: start) }
-                returnedBefore = returned
-                isPatient = false
-            }
-        }
+        return Wait(
+            bytes: bytes,
+            shortage: shortage,
+            supply: supply,
+            start: start,
+            answer: answer,
+            returnedBefore: books.reading.returned
+        )
     }
 
+    /// Whether a load waits no longer, after what it has seen: `nil` for nothing, throughout its patience.
+    func isOver(_ wait: inout Wait, _ outcome: Outcome?) -> Bool {
+        switch outcome {
+        case .reclaimed?: settle(true, since: wait.start)
+        case .overdrawn?: settle(false, since: wait.start)
+        case .fruitless?:
+            // Another one would bring no more; somebody may give back what is in use now.
+            wait.answer.returned.withLock { $0 = nil }
+            return false
+        case nil:
+            let returned = books.reading.returned
+            // As long as memory comes free it is worth waiting for: the disk is slow, and not stuck.
+            if returned == wait.returnedBefore {
+                enter(wait.bytes, since: wait.start)
+                return true
+            }
+            wait.returnedBefore = returned
+            wait.isPatient = false
+            return false
+        }
+        return true
+    }
+
+    /// A load that waits is given up.
+    func giveUp(_ wait: Wait) { state.withLock { $0.ledger.endWaiting(wait.bytes) } }
+
     /// Whether the load may go on now; `nil` when it is to wait.
-    private func look(
-        _ bytes: Int,
-        _ shortage: ByteCount,
-        _ answer: ByteCount?,
-        isPatient: Bool,
-        _ supply: Supply
-    ) -> Outcome? {
+    func look(_ wait: Wait) -> Outcome? {
+        let (bytes, answer) = (wait.bytes, wait.answer.returned.withLock { $0 })
         if let answer {
             // One that frees half of what was wanted has been worth it.
-            let isEnough = answer.bytes >= shortage.bytes / 2
+            let isEnough = answer.bytes >= wait.shortage.bytes / 2
             if isSequential || isEnough {
                 _ = enter(bytes) { _ in true }
                 return isEnough ? .reclaimed : .overdrawn
             }
         }
-        guard !isSequential, let room = supply.room() else { return nil }
+        guard !isSequential, let room = wait.supply.room() else { return nil }
         let reading = books.reading
         if enter(bytes, { $0.fits(bytes, in: room, reading) }) { return .reclaimed }
         // A reclaim that has ended will not bring more, and patience has an end.
-        let mayOverdraw = answer != nil || !isPatient
+        let mayOverdraw = answer != nil || !wait.isPatient
         if mayOverdraw, enter(bytes, { $0.mayOverdraw(bytes, in: room, reading) }) { return .overdrawn }
         return answer == nil ? nil : .fruitless
     }

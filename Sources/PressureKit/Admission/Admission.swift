@@ -37,7 +37,7 @@ public struct AdmissionCounts: Hashable, Sendable {
 package final class Admission: Sendable {
     /// A load that was let in; to be handed back when it has ended, whatever came of it.
     package struct Pass: Sendable {
-        fileprivate let bytes: Int
+        let bytes: Int
     }
 
     /// Where room and reclaim come from.
@@ -90,6 +90,8 @@ package final class Admission: Sendable {
     let books: MemoryBooks
     let state = Lock(State())
     private let supply = Lock<Supply?>(nil)
+    /// Tasks that wait for memory.
+    let sleepers = AdmissionSleepers()
     /// Bytes that are being loaded or restored now, or wait to be.
     private let underWay = Atomic<Int>(0)
     /// Bytes that may be brought in without a look at anything: what ``AdmissionLedger/credit(in:_:)`` last gave, less
@@ -145,19 +147,31 @@ package final class Admission: Sendable {
     /// - Parameter expected: How many it will take; 0 when that is unknown, and then it is taken for as large as others.
     /// - Returns: What ``end(_:)`` is called with.
     package func admit(_ expected: Int) -> Pass {
+        let (pass, supply) = begin(expected)
+        guard let supply else { return pass }
+        if case .reclaim(let shortage) = verdict(on: pass.bytes, supply) {
+            wait(for: pass.bytes, shortage, supply)
+        } else {
+            letIn(supply)
+        }
+        return pass
+    }
+
+    /// Counts a load of about so many bytes as under way. With a supply, that one is to be asked; it has been let in
+    /// otherwise.
+    func begin(_ expected: Int) -> (Pass, Supply?) {
         let bytes = expected > 0 ? expected : books.averageArrival
-        guard bytes > 0 else { return Pass(bytes: 0) }
+        guard bytes > 0 else { return (Pass(bytes: 0), nil) }
         underWay.wrappingAdd(bytes, ordering: .relaxed)
         if credit.wrappingSubtract(bytes, ordering: .relaxed).newValue >= 0 {
             admitted.wrappingAdd(1, ordering: .relaxed)
-        } else if let supply = supply.withLock({ $0 }) {
-            admit(bytes, supply)
+            return (Pass(bytes: bytes), nil)
         }
-        return Pass(bytes: bytes)
+        return (Pass(bytes: bytes), supply.withLock { $0 })
     }
 
-    private func admit(_ bytes: Int, _ supply: Supply) {
-        if case .reclaim(let shortage) = verdict(on: bytes, supply) { return wait(for: bytes, shortage, supply) }
+    /// A load that was asked about goes on at once.
+    func letIn(_ supply: Supply) {
         admitted.wrappingAdd(1, ordering: .relaxed)
         keepWatermarks(supply)
         guard let room = supply.room() else { return }
@@ -208,6 +222,12 @@ package final class Admission: Sendable {
         }
     }
 
+    /// Whether others take memory and have begun on the least that is to stay free.
+    package func isPressed() -> Bool {
+        guard let room = supply.withLock({ $0 })?.room() else { return false }
+        return room.isTaken && room.bytes < 0
+    }
+
     /// The heap was given back, which took so long, and whoever allocated meanwhile waited. It is fifty times as long until
     /// it may be again, unless it must.
     package func noteHeapGivenBack(in duration: Duration) {
@@ -227,6 +247,7 @@ package final class Admission: Sendable {
             state.counts.freedInBackground.bytes += bytes
             if isExhausted { state.restsUntil = now + Self.pause }
         }
+        books.wake()
     }
 
     /// There is a new sample: has the background reclaim begin, if less is left than the low watermark.
@@ -235,7 +256,7 @@ package final class Admission: Sendable {
         supply.withLock { $0 }.map(keepWatermarks)
     }
 
-    private func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }
+    func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }
 
     /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
     /// one is not.
@@ -246,9 +267,7 @@ package final class Admission: Sendable {
     ///
     /// - Parameter bytes: What the value takes.
     package func arrived(_ bytes: Int) {
-        guard bytes > 0, credit.wrappingSubtract(bytes, ordering: .relaxed).newValue < 0,
-            let supply = supply.withLock({ $0 })
-        else { return }
+        guard let supply = supplyFor(arrival: bytes) else { return }
         guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return keepWatermarks(supply) }
         // The task is only looked for, and not kept.
         guard unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
@@ -270,7 +289,13 @@ package final class Admission: Sendable {
         }
     }
 
-    private func verdict(on bytes: Int, _ supply: Supply) -> AdmissionLedger.Verdict {
+    /// Whom to ask about a value that is in memory already; `nil` when there is no need to.
+    func supplyFor(arrival bytes: Int) -> Supply? {
+        guard bytes > 0, credit.wrappingSubtract(bytes, ordering: .relaxed).newValue < 0 else { return nil }
+        return supply.withLock { $0 }
+    }
+
+    func verdict(on bytes: Int, _ supply: Supply) -> AdmissionLedger.Verdict {
         let first = judge(bytes, supply.room(), at: clock.now())
         guard first == .look else { return first }
         // What was refreshed is as fresh as can be.
@@ -278,7 +303,7 @@ package final class Admission: Sendable {
         return judge(bytes, room, at: room?.takenAt ?? clock.now())
     }
 
-    private func judge(_ bytes: Int, _ room: AdmissionRoom?, at now: MonotonicInstant) -> AdmissionLedger.Verdict {
+    func judge(_ bytes: Int, _ room: AdmissionRoom?, at now: MonotonicInstant) -> AdmissionLedger.Verdict {
         let books = books.reading
         return withLedger { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
     }

@@ -118,18 +118,18 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
         public var evictions: Int
         /// Loads, spills and restores that failed.
         public var failures: Int
+
+        init(of entry: KeyedEntry<Key, Value>) {
+            hits = entry.hits
+            loads = entry.statistics.loads.load(ordering: .relaxed)
+            restores = entry.statistics.restores.load(ordering: .relaxed)
+            evictions = entry.statistics.evictions.load(ordering: .relaxed)
+            failures = entry.statistics.failures.load(ordering: .relaxed)
+        }
     }
 
     /// Hits, loads, restores, evictions and failures so far. Takes every shard's lock in turn.
-    public var statistics: Statistics {
-        Statistics(
-            hits: entry.hits,
-            loads: entry.statistics.loads.load(ordering: .relaxed),
-            restores: entry.statistics.restores.load(ordering: .relaxed),
-            evictions: entry.statistics.evictions.load(ordering: .relaxed),
-            failures: entry.statistics.failures.load(ordering: .relaxed)
-        )
-    }
+    public var statistics: Statistics { Statistics(of: entry) }
 
     /// Where the value for `key` is at this moment.
     public func residency(for key: Key) -> Residency { entry.residency(of: key) }

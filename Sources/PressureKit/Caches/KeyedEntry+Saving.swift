@@ -36,7 +36,11 @@ extension KeyedEntry {
         guard residency(of: key) != .unloaded else { return nil }
         let slot: Slot<Value>
         do {
-            slot = try acquire(key)
+            // No save waits for a loader that suspends.
+            guard let found = suspendingLoader == nil ? try acquire(key) : try acquireKept(from: finding(key)) else {
+                return nil
+            }
+            slot = found
         } catch {
             // It has gone meanwhile, or cannot be restored; its own readers learn of it too.
             writer.leaveOut(.restoreFailed(error, path: path))

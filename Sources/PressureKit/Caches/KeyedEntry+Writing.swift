@@ -18,6 +18,18 @@ extension KeyedEntry {
     /// Replaces the value for a key, or with `nil` takes it away, with its copy. The value's size is measured by the
     /// caller, before anything is locked.
     func replace(_ key: Key, with value: consuming Value?, _ size: ValueSize?) {
+        exchange(key, for: value, size)
+        enforceLimit()
+    }
+
+    /// The same without blocking the calling thread for the limit.
+    func replaceSuspending(_ key: Key, with value: consuming Value?, _ size: ValueSize?) async {
+        exchange(key, for: value, size)
+        await makeRoom()
+    }
+
+    /// The same whatever the limit is: for what makes the cache no fuller.
+    func exchange(_ key: Key, for value: consuming Value?, _ size: ValueSize?) {
         let hash = hash(key)
         var value = value
         let isRemoval = value == nil
@@ -60,7 +72,7 @@ extension KeyedEntry {
                 withExtendedLifetime(old) {}
                 if isRemoval { unsafe didDrop(slot.base) }
             }
-            return enforceLimit()
+            return
         }
     }
 
@@ -77,31 +89,43 @@ extension KeyedEntry {
     /// Changes the value for a key, loading or restoring it first. `body` runs again if the value is replaced by someone
     /// else while a copy of it is being changed.
     func update<Result>(_ key: Key, _ body: (inout Value) throws -> Result) throws -> Result {
-        let hash = hash(key)
         while true {
             let slot = try acquire(key)
-            if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
-                defer { enforceLimit() }
-                return try updateInPlace(slot, body)
-            }
-            var value = unsafe slot.value.pointee
-            let result: Result
-            do { result = try body(&value) } catch {
-                release(slot)
-                throw error
-            }
-            let size = ValueSize(value)
-            let isStill = withShard(of: hash) { shard in
-                guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base,
-                    unsafe slot.header.pointee.apply({ $0.retiring() }) != nil
-                else { return false }
-                put(value, size, in: shard.replace(index, hash).slot)
-                return true
-            }
-            release(slot)
-            guard isStill else { continue }
-            enforceLimit()
-            return result
+            defer { enforceLimit() }
+            if let changed = try change(key, slot, body) { return changed.result }
         }
+    }
+
+    /// The same for a cache whose loader suspends: suspends where that one blocks, but not while `body` runs.
+    func updateSuspending<Result>(_ key: Key, _ body: (inout Value) throws -> Result) async throws -> Result {
+        while true {
+            let slot = try await acquire(key)
+            let changed = Swift.Result { try change(key, slot, body) }
+            await makeRoom()
+            if let changed = try changed.get() { return changed.result }
+        }
+    }
+
+    /// Changes a value that this thread has pinned, and ends that; `nil` when another value has taken its place.
+    private func change<Result>(
+        _ key: Key,
+        _ slot: Slot<Value>,
+        _ body: (inout Value) throws -> Result
+    ) throws -> (result: Result, Void)? {
+        if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil { return (try updateInPlace(slot, body), ()) }
+        // It may be the last that held a slot which was replaced.
+        defer { release(slot) }
+        var value = unsafe slot.value.pointee
+        let result = try body(&value)
+        let size = ValueSize(value)
+        let hash = hash(key)
+        let isStill = withShard(of: hash) { shard in
+            guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base,
+                unsafe slot.header.pointee.apply({ $0.retiring() }) != nil
+            else { return false }
+            put(value, size, in: shard.replace(index, hash).slot)
+            return true
+        }
+        return isStill ? (result, ()) : nil
     }
 }

@@ -11,6 +11,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     @usableFromInline let shards = KeyedShards<Key, Value>()
     let loader: (@Sendable (Key) throws -> Value)?
+    /// In its place, one that suspends: then nobody who blocks may ask for a value.
+    let suspendingLoader: (@Sendable (Key) async throws -> Value)?
     /// The bytes of values in memory that the cache keeps to.
     let limit: Int?
     /// The number of values in memory that the cache keeps to.
@@ -32,12 +34,14 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         supported: Disposition = .all,
         limit: ByteCount?,
         countLimit: Int? = nil,
-        loader: (@Sendable (Key) throws -> Value)?
+        loader: (@Sendable (Key) throws -> Value)?,
+        suspendingLoader: (@Sendable (Key) async throws -> Value)? = nil
     ) {
         self.loader = loader
+        self.suspendingLoader = suspendingLoader
         self.limit = limit?.bytes
         self.countLimit = countLimit
-        super.init(name: name, hasLoader: loader != nil, host: host, supported: supported)
+        super.init(name: name, hasLoader: loader != nil || suspendingLoader != nil, host: host, supported: supported)
     }
 
     deinit {
@@ -78,7 +82,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     @usableFromInline
     func acquireSlowly(_ key: Key) throws -> Slot<Value> {
-        let slot = try acquire(from: { find(key, begins: $0) }, loader: loader(for: key))
+        let slot = try acquire(from: finding(key), loader: loader(for: key))
         enforceLimit()
         return slot
     }
@@ -86,30 +90,21 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// The same without ever blocking the calling thread.
     func acquire(_ key: Key) async throws -> Slot<Value> {
         if let slot = acquireIfResident(key) { return slot }
-        let slot = try await acquireSuspending(
-            from: { self.find(key, begins: $0) },
-            loader: loader(for: key)
-        )
-        if isAboveLimit {
-            try? await BlockingPool.restores.run { self.enforceLimit() }
-        } else {
-            await keepBudgets()
-        }
-        return slot
+        return try await acquireMissing(key)
     }
 
-    private func loader(for key: Key) -> (@Sendable () throws -> Value)? {
+    func loader(for key: Key) -> (@Sendable () throws -> Value)? {
         guard let loader else { return nil }
         return { try loader(key) }
     }
 
     /// Finds the key's slot, or makes one, and takes this reader's turn there.
-    private func find(_ key: Key, begins: Bool) -> (slot: Slot<Value>, turn: Turn?) {
+    func find<Turn>(_ key: Key, _ turn: (Slot<Value>) -> Turn) -> (slot: Slot<Value>, turn: Turn) {
         let hash = hash(key)
         return withShard(of: hash) { shard in
             if let index = shard.index(of: key, hash) {
                 let slot = shard.place(index).slot
-                return (slot, self.turn(slot, begins: begins))
+                return (slot, turn(slot))
             }
             let slot = shard.insert(key, hash).slot
             let scale = statistics.scale
@@ -117,7 +112,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             if let ghost { unsafe slot.header.pointee.remember(ghost.uses) }
             let word = ghost.map { ResidencyWord.dropped(at: $0.stamp) } ?? .unloaded
             unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
-            return (slot, self.turn(slot, begins: begins))
+            return (slot, turn(slot))
         }
     }
 
@@ -191,6 +186,11 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         return false
     }
 
+    override func makeRoom() async {
+        guard isAboveLimit else { return await keepBudgets() }
+        try? await BlockingPool.restores.run { self.enforceLimit() }
+    }
+
     // MARK: What the engine and the manager ask
 
     override func save(to writer: StateFrames) throws -> StateManifest.Cache? {
@@ -233,6 +233,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         depth: UInt16
     ) {
         guard let stamp = storage.newest else { return }
+        let before = storage.seenCount
+        defer { storage.noteBeyondSample(storage.seenCount - before) }
         unsafe shards[number].pointee.withLock { shard in
             shard.forEachNewer(than: stamp) { place in
                 unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)

@@ -133,9 +133,9 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         while index != Self.none {
             let place = place(index)
             let arrival = unsafe place.slot.header.pointee.arrival.load(ordering: .relaxed)
-            let isResident = unsafe place.slot.header.pointee.state.isResident
-            // One that is being loaded has the time of its slot's last value.
-            guard !isResident || (arrival &- stamp) &- 1 < .max / 2 else { return }
+            // One that is about to be loaded has the time of its slot's last value.
+            let isComing = unsafe [.loading, .retired].contains(place.slot.header.pointee.state.phase)
+            guard isComing || UseClock.isReading(arrival, after: stamp) else { return }
             body(place)
             index = unsafe place.links.pointee.older
         }

@@ -18,6 +18,8 @@ import PressureSystem
 /// readers may use it at once. A writer does not wait for them: they keep the value they have, and readers that come
 /// after the write see the new one.
 ///
+/// With a loader that suspends, `cache` makes an ``AsyncLazyCache``.
+///
 /// All methods may be called on any thread, and from any hook or loader. The ones that are not `async` block the calling
 /// thread while a value is loaded or restored; when it is in memory they take a few nanoseconds.
 public final class LazyCache<Value: Spillable>: Sendable {

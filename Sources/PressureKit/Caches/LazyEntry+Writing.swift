@@ -8,12 +8,24 @@ extension LazyEntry {
     /// Replaces the value, or with `nil` takes it away, with its copy. The value's size is measured by the caller, before
     /// it is anybody's turn.
     func replace(with value: consuming Value?, _ size: ValueSize?) throws(PressureError) {
-        var left = Left()
         try beginWriting()
+        exchange(for: value, size)
+        keepBudgets()
+    }
+
+    /// The same, suspending while another writer has its turn, and while room is made.
+    func replaceSuspending(with value: consuming Value?, _ size: ValueSize?) async throws(PressureError) {
+        try await beginWritingSuspending()
+        exchange(for: value, size)
+        await keepBudgets()
+    }
+
+    /// Puts a value, or none, in place of the one there is, and ends this thread's turn.
+    private func exchange(for value: consuming Value?, _ size: ValueSize?) {
+        var left = Left()
         defer {
             endWriting()
             letGo(left)
-            keepBudgets()
         }
         while true {
             let slot = slot
@@ -40,25 +52,48 @@ extension LazyEntry {
                 release(slot)
                 throw error
             }
-            var isPinned = true
-            defer {
-                endWriting()
-                // It may be the last that held a slot which was replaced.
-                if isPinned { release(slot) }
-                keepBudgets()
-            }
-            guard unsafe slot.base == self.slot.base else { continue }
-            if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
-                isPinned = false
-                return try updateInPlace(slot, body)
-            }
-            var value = unsafe slot.value.pointee
-            let result = try body(&value)
-            let size = ValueSize(value)
-            // Pinned by this thread, so it cannot be abandoned yet.
-            _ = put(value, size, inPlaceOf: slot)
-            return result
+            defer { keepBudgets() }
+            if let changed = try change(slot, body) { return changed.result }
         }
+    }
+
+    /// The same for a cache whose loader suspends: suspends where that one blocks, but not while `body` runs.
+    func updateSuspending<Result>(_ body: (inout Value) throws -> Result) async throws -> Result {
+        while true {
+            let slot = try await acquire()
+            do { try await beginWritingSuspending() } catch {
+                release(slot)
+                throw error
+            }
+            let changed = Swift.Result { try change(slot, body) }
+            await keepBudgets()
+            if let changed = try changed.get() { return changed.result }
+        }
+    }
+
+    /// Changes a value that this thread, whose turn it is, has pinned, and ends both; `nil` when another value has taken
+    /// its place.
+    private func change<Result>(
+        _ slot: Slot<Value>,
+        _ body: (inout Value) throws -> Result
+    ) throws -> (result: Result, Void)? {
+        var isPinned = true
+        defer {
+            endWriting()
+            // It may be the last that held a slot which was replaced.
+            if isPinned { release(slot) }
+        }
+        guard unsafe slot.base == self.slot.base else { return nil }
+        if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
+            isPinned = false
+            return (try updateInPlace(slot, body), ())
+        }
+        var value = unsafe slot.value.pointee
+        let result = try body(&value)
+        let size = ValueSize(value)
+        // Pinned by this thread, so it cannot be abandoned yet.
+        _ = put(value, size, inPlaceOf: slot)
+        return (result, ())
     }
 
     // MARK: Putting another slot in place
@@ -69,7 +104,7 @@ extension LazyEntry {
     /// reader sees the new one and then the old one again.
     ///
     /// - Returns: the old slot if nobody holds it any more: it is to be recycled when this thread's turn has ended.
-    private func put(
+    func put(
         _ value: consuming Value?,
         _ size: ValueSize?,
         inPlaceOf old: Slot<Value>,
@@ -86,12 +121,12 @@ extension LazyEntry {
     }
 
     /// What a writer leaves behind, to be let go when its turn has ended: that runs the app's code.
-    private struct Left {
+    struct Left {
         var value: Value?
         var slot: Slot<Value>?
     }
 
-    private func letGo(_ left: consuming Left) {
+    func letGo(_ left: consuming Left) {
         if let slot = left.slot { unsafe recycle(slot.base) }
     }
 
@@ -107,67 +142,32 @@ extension LazyEntry {
     private var writerAddress: UInt { UInt(bitPattern: unsafe Unmanaged.passUnretained(self).toOpaque()) }
 
     /// - Throws: `recursiveAccess` when this thread is the writer already.
-    private func beginWriting() throws(PressureError) {
-        while true {
-            let (exchanged, holder) = writer.compareExchange(
-                expected: 0,
-                desired: .currentThread,
-                ordering: .acquiringAndReleasing
-            )
-            if exchanged { return }
-            guard holder != .currentThread else { throw .recursiveAccess(path: path) }
+    func beginWriting() throws(PressureError) {
+        while try !takeWriting() {
             _ = ParkingLot.park(on: writerAddress) { writer.load(ordering: .acquiring) != 0 }
         }
     }
 
-    private func endWriting() {
+    /// The same without blocking. The turn is this thread's, so that it is to end before the task suspends again.
+    func beginWritingSuspending() async throws(PressureError) {
+        while try !takeWriting() {
+            _ = await ParkingLot.park(on: writerAddress) { writer.load(ordering: .acquiring) != 0 }
+        }
+    }
+
+    private func takeWriting() throws(PressureError) -> Bool {
+        let (exchanged, holder) = writer.compareExchange(
+            expected: 0,
+            desired: .currentThread,
+            ordering: .acquiringAndReleasing
+        )
+        if !exchanged, holder == .currentThread { throw .recursiveAccess(path: path) }
+        return exchanged
+    }
+
+    func endWriting() {
         writer.store(0, ordering: .releasing)
         ParkingLot.unpark(writerAddress)
-    }
-}
-
-// MARK: - Alternates
-
-extension LazyEntry {
-    /// Loads the full value while readers have the lighter one, and puts it in that one's place. A lighter value out of
-    /// memory is only discarded: the next access loads the full one. Blocks.
-    ///
-    /// - Throws: what the loader throws, or `recursiveAccess`.
-    func exchangeAlternate() throws {
-        while try !exchange(slot) {}
-    }
-
-    /// Whether there is nothing more to do; not if another value has come in meanwhile.
-    private func exchange(_ old: Slot<Value>) throws -> Bool {
-        let word = unsafe old.header.pointee.state
-        let arrival = unsafe old.header.pointee.arrival.load(ordering: .relaxed)
-        guard let loader, word.isReloadable, variant == .alternate else { return true }
-        let value = word.isResident ? try loader() : nil
-        // Memory is short again: what there is now is right.
-        if traits.alternate.load()?.takeMade() ?? false { return true }
-        let size = value.map { ValueSize($0) }
-        var left = Left()
-        try beginWriting()
-        defer {
-            endWriting()
-            letGo(left)
-        }
-        // Changed, replaced, or invalidated and loaded again, in the same slot even: this one is out of date.
-        guard unsafe slot.base == old.base, unsafe old.header.pointee.state.isReloadable,
-            unsafe old.header.pointee.arrival.load(ordering: .relaxed) == arrival
-        else { return false }
-        guard value != nil else {
-            left.value = discard(old)
-            return true
-        }
-        left.slot = put(value, size, inPlaceOf: old, isReloadable: true)
-        return true
-    }
-
-    private func discard(_ slot: Slot<Value>) -> Value? {
-        // If somebody is at work on it, it is left to them.
-        guard let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) else { return nil }
-        return replace(in: slot, hadValue: step.before.isResident, with: nil, nil)
     }
 }
 

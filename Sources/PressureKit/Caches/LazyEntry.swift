@@ -9,6 +9,8 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     /// The slot that readers find.
     @usableFromInline let current: Atomic<UnsafeMutableRawPointer>
     let loader: (@Sendable () throws -> Value)?
+    /// In its place, one that suspends: then nobody who blocks may ask for the value.
+    let suspendingLoader: SuspendingLoader<Value>?
     private let spares = Lock<[Slot<Value>]>([])
     /// The thread that is in `set`, `update` or `invalidate`; 0 when there is none.
     let writer = Atomic<UInt32>(0)
@@ -17,11 +19,13 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         name: String,
         host: (any CacheHost)?,
         supported: Disposition = .all,
-        loader: (@Sendable () throws -> Value)?
+        loader: (@Sendable () throws -> Value)?,
+        suspendingLoader: SuspendingLoader<Value>? = nil
     ) {
         self.loader = loader
+        self.suspendingLoader = suspendingLoader
         unsafe current = Atomic(Slot<Value>.allocate().base)
-        super.init(name: name, hasLoader: loader != nil, host: host, supported: supported)
+        super.init(name: name, hasLoader: loader != nil || suspendingLoader != nil, host: host, supported: supported)
     }
 
     deinit {
@@ -67,13 +71,24 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     }
 
     /// Pins the value without ever blocking the calling thread.
+    @usableFromInline
     func acquire() async throws -> Slot<Value> {
-        let slot = try await acquireSuspending(from: { self.find(begins: $0) }, loader: loader)
+        let slot =
+            if let suspendingLoader {
+                try await acquire(from: self.findSuspending, suspendingLoader)
+            } else {
+                try await acquireSuspending(from: { self.find(begins: $0) }, loader: loader)
+            }
         await keepBudgets()
         return slot
     }
 
-    private func find(begins: Bool) -> (slot: Slot<Value>, turn: Turn?) {
+    private func findSuspending() -> (slot: Slot<Value>, turn: SuspendingTurn?) {
+        let slot = slot
+        return (slot, suspendingTurn(slot))
+    }
+
+    private func find(begins: Beginning) -> (slot: Slot<Value>, turn: Turn?) {
         let slot = slot
         return (slot, turn(slot, begins: begins))
     }
@@ -117,7 +132,19 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     override func bringFullBack() throws { try exchangeAlternate() }
 
-    override func bringBack() throws { release(try acquire()) }
+    override func bringFullBackSuspending() async throws {
+        guard let suspendingLoader else {
+            return try await BlockingPool.shared.run { try self.exchangeAlternate() }
+        }
+        try await exchangeAlternate(suspendingLoader)
+    }
+
+    override func bringBack() throws {
+        guard suspendingLoader != nil else { return release(try acquire()) }
+        // A copy. What has gone meanwhile is loaded by whoever asks for it.
+        try acquireKept { self.find(begins: $0) }.map(release)
+        keepBudgets()
+    }
 
     override func bringBackSuspending() async throws { release(try await acquire()) }
 

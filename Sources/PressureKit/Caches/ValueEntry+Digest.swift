@@ -1,4 +1,5 @@
 import Glibc
+import PressureSystem
 
 /// How a digest gets hold of a value for a moment.
 enum DigestHold {
@@ -47,6 +48,17 @@ extension ValueEntry {
         unsafe digest(of: slot.value.pointee, in: slot)
     }
 
+    /// Runs async work and blocks the calling thread, which is not the cooperative pool's, until it has ended.
+    func blocking(_ work: @escaping @Sendable () async throws -> Slot<Value>) throws -> Slot<Value> {
+        let result = ConditionLock<Result<Slot<Value>, any Error>?>(nil)
+        Task {
+            let made: Result<Slot<Value>, any Error>
+            do { made = .success(try await work()) } catch { made = .failure(error) }
+            result.withLock { $0 = made }
+        }
+        return try result.wait { $0 }.get()
+    }
+
     private func digest(of value: borrowing Value, in slot: Slot<Value>) -> ValueDigest? {
         let variant = unsafe slot.header.pointee.loadedVariant
         var digest: ValueDigest?
@@ -78,7 +90,7 @@ extension LazyEntry {
         }
         if let found { return found }
         // As its readers get it: made by the loader, or the error that says why not.
-        let slot = try acquire()
+        let slot = suspendingLoader == nil ? try acquire() : try blocking { try await self.acquire() }
         defer { release(slot) }
         return digestPinned(slot)
     }
@@ -102,7 +114,7 @@ extension KeyedEntry {
             }
         }
         if let found { return found }
-        let slot = try acquire(key)
+        let slot = suspendingLoader == nil ? try acquire(key) : try blocking { try await self.acquire(key) }
         defer { release(slot) }
         return digestPinned(slot)
     }

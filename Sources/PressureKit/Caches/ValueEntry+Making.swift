@@ -19,19 +19,24 @@ extension ValueEntry {
     }
 
     /// Finds the slot that readers find now, which may be another one after a wait, and takes a turn there; it begins to
-    /// make the value only if it is told to.
-    typealias Finding = (_ begins: Bool) -> (slot: Slot<Value>, turn: Turn?)
+    /// make the value only as it is told to.
+    typealias Finding = (_ begins: Beginning) -> (slot: Slot<Value>, turn: Turn?)
+
+    /// What a reader whose turn it is begins.
+    enum Beginning {
+        case neither, restores, either
+    }
 
     /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
-    func turn(_ slot: Slot<Value>, begins: Bool) -> Turn? {
+    func turn(_ slot: Slot<Value>, begins: Beginning) -> Turn? {
         if slot.pin() { return .pinned }
-        if begins {
+        if begins != .neither, unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
+        if begins == .either {
             if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil {
                 // Tells this load from others in the same slot.
                 unsafe slot.header.pointee.arrival.store(UseClock.tick(), ordering: .relaxed)
                 return .load
             }
-            if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
         } else if unsafe slot.header.pointee.state.isAway {
             return .away
         }
@@ -42,7 +47,7 @@ extension ValueEntry {
     /// Pins a value, making it, with `loader` if there is one, or waiting for it. Blocks.
     func acquire(from find: Finding, loader: (() throws -> Value)?) throws -> Slot<Value> {
         while true {
-            let (slot, turn) = find(true)
+            let (slot, turn) = find(.either)
             switch turn {
             case .pinned: return slot
             case .load: if try load(slot, loader) { return slot }
@@ -61,11 +66,11 @@ extension ValueEntry {
     /// It is also begun there: a load that had begun and waited for a thread might wait for loaders that hold them all
     /// and read this very cache.
     func acquireSuspending(
-        from find: @escaping @Sendable (_ begins: Bool) -> (slot: Slot<Value>, turn: Turn?),
+        from find: @escaping @Sendable (_ begins: Beginning) -> (slot: Slot<Value>, turn: Turn?),
         loader: (@Sendable () throws -> Value)?
     ) async throws -> Slot<Value> {
         while true {
-            let (slot, turn) = find(false)
+            let (slot, turn) = find(.neither)
             switch turn {
             case .pinned: return slot
             case .load, .restore: preconditionFailure("began what it was not to begin")
@@ -74,7 +79,7 @@ extension ValueEntry {
                 let isSpilled = unsafe slot.header.pointee.state.phase == .spilled
                 let pool = isSpilled ? BlockingPool.restores : .shared
                 let made = try await pool.run { () throws -> Slot<Value>? in
-                    let (slot, turn) = find(true)
+                    let (slot, turn) = find(.either)
                     return switch turn {
                     case .pinned: slot
                     case .load: try self.load(slot, loader) ? slot : nil
@@ -91,8 +96,12 @@ extension ValueEntry {
         }
     }
 
-    private func follow(_ outcome: ParkingLot.Outcome) throws {
-        if case .failed(let error) = outcome { throw error }
+    func follow(_ outcome: ParkingLot.Outcome) throws {
+        switch outcome {
+        case .changed: break
+        case .failed(let error): throw error
+        case .cancelled: throw CancellationError()
+        }
     }
 
     /// A loader that reads its own cache would wait for itself.
@@ -104,11 +113,11 @@ extension ValueEntry {
     // MARK: Making the value
 
     /// What loads and restores are timed by: the manager's clock. A cache without a manager has the system's.
-    private var clock: any MonotonicClock { host?.clock ?? SystemClock() }
+    var clock: any MonotonicClock { host?.clock ?? SystemClock() }
 
     /// Runs the loader in a slot whose load has begun. Returns whether the value is in place, pinned once;
     /// `false` when the slot was replaced meanwhile, so that there is a newer value to read.
-    private func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
+    func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         let value: Value
         let size: ValueSize
         do {
@@ -124,30 +133,49 @@ extension ValueEntry {
                 return (value, size)
             }
         } catch {
-            statistics.failures.wrappingAdd(1, ordering: .relaxed)
-            guard let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) else {
-                release(slot)
-                return false
-            }
-            unsafe wake(slot.base, after: step.before, outcome: .failed(error))
-            unsafe didDrop(slot.base)
-            climb(.load, error)
+            guard failLoad(slot, error) else { return false }
             throw error
         }
-        note(size, in: slot)
-        if let alternate = traits.alternate.load(), alternate.takeMade() {
-            unsafe slot.header.pointee.variant.store(CacheVariant.alternate.rawValue, ordering: .relaxed)
+        let isLighter = traits.alternate.load()?.takeMade() ?? false
+        return putLoaded(value, size, isLighter ? .alternate : .full, in: slot)
+    }
+
+    /// Ends a load that has failed, calls `settle` before anybody wakes, and sends the failure up; `false` when the slot
+    /// was replaced meanwhile, and nobody is to hear of it.
+    func failLoad(_ slot: Slot<Value>, _ error: any Error, settle: () -> Void = {}) -> Bool {
+        statistics.failures.wrappingAdd(1, ordering: .relaxed)
+        guard let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) else {
+            release(slot)
+            return false
         }
-        let isWanted = putInPlace(value, in: slot) { $0.finishingLoad(stamp: $1, horizon: $2) }
+        settle()
+        unsafe wake(slot.base, after: step.before, outcome: .failed(error))
+        unsafe didDrop(slot.base)
+        climb(.load, error)
+        return true
+    }
+
+    /// Ends a load with its value. Returns as `putInPlace` does.
+    func putLoaded(
+        _ value: consuming Value,
+        _ size: ValueSize,
+        _ variant: CacheVariant,
+        in slot: Slot<Value>,
+        settle: () -> Void = {}
+    ) -> Bool {
+        note(size, in: slot)
+        unsafe slot.header.pointee.variant.store(variant.rawValue, ordering: .relaxed)
+        let isWanted = putInPlace(value, in: slot, settle: settle) { $0.finishingLoad(stamp: $1, horizon: $2) }
         if isWanted { host?.didLoad(PressureResource(entry: self)) }
         return isWanted
     }
 
     /// Ends a load or restore by the step that does. Returns whether the value is in place, pinned once, and the sleepers
-    /// are awake; `false` when the slot was replaced meanwhile, and the value is gone.
-    private func putInPlace(
+    /// are awake, which `settle` was called before; `false` when the slot was replaced meanwhile, and the value is gone.
+    func putInPlace(
         _ value: consuming Value,
         in slot: Slot<Value>,
+        settle: () -> Void,
         by finishing: (ResidencyWord, _ stamp: UInt32, _ horizon: UInt32) -> ResidencyWord?
     ) -> Bool {
         let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
@@ -160,6 +188,7 @@ extension ValueEntry {
             release(slot)
             return false
         }
+        settle()
         unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         return true
@@ -167,7 +196,7 @@ extension ValueEntry {
 
     /// Runs `work` once there is room for so many bytes, or nobody waits for it any longer, while the slot names this
     /// thread as its maker.
-    private func working<Result>(in slot: Slot<Value>, bytes: Int, _ work: () throws -> Result) rethrows -> Result {
+    func working<Result>(in slot: Slot<Value>, bytes: Int, _ work: () throws -> Result) rethrows -> Result {
         unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
         defer { unsafe slot.header.pointee.maker.store(0, ordering: .relaxed) }
         let admission = host?.admission
@@ -175,57 +204,12 @@ extension ValueEntry {
         defer { if let pass { admission?.end(pass) } }
         return try work()
     }
-
-    /// Reads the copy back in a slot whose restore has begun. Returns as `load` does. A copy that cannot be
-    /// used is replaced by what the loader makes.
-    private func restore(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
-        let value: Value
-        do {
-            let plainByteCount = unsafe slot.header.pointee.plainByteCount.load(ordering: .relaxed)
-            let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
-            value = try working(in: slot, bytes: footprint) {
-                let clock = clock
-                let start = clock.now()
-                let value = unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
-                clock.spent(on: .decompressing, byteCount: unsafe slot.copy.pointee.compressedByteCount)
-                let duration = clock.now() - start
-                statistics.noteRestore(duration, byteCount: plainByteCount)
-                host?.didRead(in: duration)
-                return value
-            }
-        } catch {
-            return try rebuild(slot, loader, after: error)
-        }
-        // Nobody needs the value in memory twice, once compressed.
-        if unsafe slot.header.pointee.state.isCompressed { unsafe slot.copy.pointee.release() }
-        let isWanted = putInPlace(value, in: slot) { $0.finishingRestore(stamp: $1, horizon: $2) }
-        if isWanted { host?.didRestore(PressureResource(entry: self)) }
-        return isWanted
-    }
-
-    private func rebuild(
-        _ slot: Slot<Value>,
-        _ loader: (() throws -> Value)?,
-        after error: any Error
-    ) throws -> Bool {
-        let error = (error as? SpillFailure)?.pressureError() ?? error
-        let failure = (error as? PressureError)?.at(path: unsafe path(of: slot.base))
-        statistics.failures.wrappingAdd(1, ordering: .relaxed)
-        if !climb(.restore, failure ?? error), let failure { host?.note(failure) }
-        if unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil { return try load(slot, loader) }
-        guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
-            release(slot)
-            return false
-        }
-        unsafe wake(slot.base, after: step.before, outcome: .failed(failure ?? error))
-        throw failure ?? error
-    }
 }
 
 extension Slot {
     /// Whether whoever was at work when `arrival` was read still is. A keyed cache gives a slot to another key when a
     /// load has failed: waiting for that one's load would bring the wrong error.
-    fileprivate func isStillBusy(since arrival: UInt32) -> Bool {
+    func isStillBusy(since arrival: UInt32) -> Bool {
         unsafe header.pointee.state.hasWaiters && header.pointee.arrival.load(ordering: .relaxed) == arrival
     }
 }

@@ -1,9 +1,13 @@
+import PressureSystem
 import Synchronization
 
 /// A cache whose values have a type: what ``LazyEntry``, with one slot, and ``KeyedEntry``, with many, have in common.
 @safe @usableFromInline
 class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     // Sendable: as its superclass.
+
+    /// What tasks are bringing into memory, by the addresses of its slots. Nothing where loaders do not suspend.
+    let makings = Lock<[UInt: Making]>([:])
 
     // MARK: Filling slots
 
@@ -97,6 +101,9 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     /// Bytes and values have come into memory, or with negative numbers left. A cache with a limit counts them too.
     func noteArrival(_ bytes: Int, values: Int) { noteInBooks(bytes) }
+
+    /// A value has come into memory: the cache keeps to its limit, and budgets above it are kept to. Blocks no thread.
+    func makeRoom() async { await keepBudgets() }
 
     // MARK: What the engine asks
 

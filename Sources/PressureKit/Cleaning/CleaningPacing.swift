@@ -60,7 +60,7 @@ package struct ColdLine: Hashable, Sendable {
     package func isBehind(_ stamp: UInt32) -> Bool {
         guard let before else { return false }
         // Ages are differences, so the clock's wrap does no harm.
-        return before &- stamp < .max / 2
+        return !UseClock.isReading(stamp, after: before)
     }
 
     package static func == (left: ColdLine, right: ColdLine) -> Bool {

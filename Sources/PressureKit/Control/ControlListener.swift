@@ -62,6 +62,7 @@ final class ControlListener: Sendable {
             throw .controlUnavailable(path, "its directory is locked by somebody else", errno: errno)
         }
         try Self.clear(path)
+        if let directory = candidate.directory { Self.sweep(directory) }
         let descriptor = unsafe pk_listen_unix(path, Self.backlog)
         guard descriptor >= 0 else { throw .controlUnavailable(path, "it cannot be made", errno: errno) }
         do {
@@ -118,7 +119,7 @@ final class ControlListener: Sendable {
     }
 
     /// Removes a socket of this user's at which nobody listens any more.
-    private static func clear(_ path: String) throws(PressureError) {
+    static func clear(_ path: String) throws(PressureError) {
         let found: Identity
         do {
             found = try Identity(of: path)

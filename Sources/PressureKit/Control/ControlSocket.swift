@@ -33,7 +33,8 @@ public enum ControlSocket: Hashable, Sendable {
     case off
     /// One that `pressuresim` finds by the process's number: `PID.sock` in the directory `pressurekit` of
     /// `$XDG_RUNTIME_DIR`, else of `/run/user/UID`, else in `/tmp/pressurekit-UID`. The directory is made with mode 0700.
-    /// It is passed over if it is a link, belongs to somebody else or can be used by others.
+    /// It is passed over if it is a link, belongs to somebody else or can be used by others. What processes that were killed
+    /// have left there is removed.
     case automatic
     /// One at this path, of 107 bytes at most. What a process that has ended left there is replaced; what a living one
     /// listens at, or is no socket, is not.

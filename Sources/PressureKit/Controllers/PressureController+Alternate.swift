@@ -20,7 +20,7 @@ extension PressureController {
                     scene.level < alternate.level
                 else { return }
                 // A loader that fails has told its failure; the lighter value stays.
-                try? await BlockingPool.shared.run { try entry.bringFullBack() }
+                try? await entry.bringFullBackSuspending()
             }
         }
     }

@@ -109,8 +109,13 @@ extension PressureController {
         _ options: CacheOptions,
         loader: (@Sendable () throws -> Value)?
     ) throws(PressureError) -> LazyEntry<Value> {
-        guard options.limit == nil, options.countLimit == nil else { throw .limitOfOne(name, path: path) }
+        try checkOptionsOfOne(name, options)
         return LazyEntry(name: name, host: self, supported: options.supportedDispositions, loader: loader)
+    }
+
+    /// Makes sure that the options are such as a cache with one value can have.
+    func checkOptionsOfOne(_ name: String, _ options: CacheOptions) throws(PressureError) {
+        guard options.limit == nil, options.countLimit == nil else { throw .limitOfOne(name, path: path) }
     }
 
     private func registerKeyed<Key: Hashable & Sendable, Value: Spillable>(
@@ -133,7 +138,7 @@ extension PressureController {
 
     /// Takes a cache into the tree, if its name is free and there is something that may become of its values; has the
     /// manager, if there is one, make room for it.
-    private func register(_ entry: CacheEntry) throws(PressureError) {
+    func register(_ entry: CacheEntry) throws(PressureError) {
         let isNew = state.withLock { $0.entries.append(entry) }
         guard isNew else { throw .duplicate(entry.name, path: path) }
         let context = context
@@ -155,7 +160,7 @@ extension PressureController {
     /// Takes a keyed cache out of the tree, as ``removeCache(_:)`` does.
     public func removeCache<Key, Value>(_ cache: KeyedCache<Key, Value>) { remove(cache.entry) }
 
-    private func remove(_ entry: CacheEntry) { state.withLock { _ = $0.entries.remove(entry) } }
+    func remove(_ entry: CacheEntry) { state.withLock { _ = $0.entries.remove(entry) } }
 }
 
 extension PressureError {

@@ -10,7 +10,7 @@ extension PressureController {
         var entries: [CacheEntry] = []
         collectAppearing(into: &entries)
         guard !entries.isEmpty else { return }
-        entries.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
+        entries.sort { UseClock.isReading($0.stamp, after: $1.stamp) }
         let (scene, clock, events) = (context.scene, context.clock, context.events)
         let demands = scene.demands
         guard !context.isSequential else {

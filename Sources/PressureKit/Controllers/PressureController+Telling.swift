@@ -60,7 +60,7 @@ extension PressureController {
                 || caller.call(self, "evictionIsUnderWay") { delegate.evictionIsUnderWay(cause) }
         case .ended(let report):
             !state.withLock { $0.takesPart.take() }
-                || caller.call(self, "evictionDidEnd") { delegate.evictionDidEnd(report) }
+                || caller.call(self, "evictionDidEnd") { delegate.evictionDidEnd(report, for: self) }
         }
     }
 

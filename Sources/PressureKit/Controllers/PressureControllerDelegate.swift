@@ -48,8 +48,16 @@ public protocol PressureControllerDelegate: PressureResponder {
     /// Values are being released and written on other threads. Work done here is done beside that.
     func evictionIsUnderWay(_ cause: PressureCause)
 
-    /// The reclaim has ended. Told to those that were told of its beginning.
+    /// The reclaim has ended. Called for each controller for which ``evictionWillBegin(_:)`` was called, so an object that is
+    /// the delegate of several hears of one reclaim several times: see ``evictionDidEnd(_:for:)``.
     func evictionDidEnd(_ report: EvictionReport)
+
+    /// The reclaim has ended, and this is told to the delegate of `controller`. Calls ``evictionDidEnd(_:)`` unless you
+    /// implement it.
+    ///
+    /// The report is about the whole reclaim, whichever controller hears it. For one line a reclaim, use
+    /// ``PressureManager/events``, which deliver each report once, or the library's own log: `reclaim finished`.
+    func evictionDidEnd(_ report: EvictionReport, for controller: PressureController)
 
     /// A cache's value is leaving memory: it is out of readers' reach. Accessing the cache from here brings it back.
     func resourceWillEvict(_ resource: PressureResource)
@@ -113,6 +121,9 @@ extension PressureControllerDelegate {
 
     /// Does nothing.
     public func evictionDidEnd(_ report: EvictionReport) {}
+
+    /// Calls ``evictionDidEnd(_:)``.
+    public func evictionDidEnd(_ report: EvictionReport, for controller: PressureController) { evictionDidEnd(report) }
 
     /// Encodes nothing.
     public func encodeRestorableState(into coder: inout StateCoder) {}

@@ -24,6 +24,15 @@ final class Alternate: Sendable {
         return value
     }
 
+    /// The same for loaders that suspend, and which of the two it was.
+    func load<Value>(
+        at current: PressureLevel,
+        full: () async throws -> Value,
+        lighter: () async throws -> Value
+    ) async rethrows -> (Value, CacheVariant) {
+        current >= level ? (try await lighter(), .alternate) : (try await full(), .full)
+    }
+
     /// Whether the load that this thread has just ended made the lighter value.
     func takeMade() -> Bool { made.withLock { $0.removeValue(forKey: .currentThread) } ?? false }
 }

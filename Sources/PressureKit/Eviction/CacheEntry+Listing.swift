@@ -27,7 +27,8 @@ extension CacheEntry {
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = statistics.restoreCost(byteCount: plainBytes)
-        let goesWithoutCopy = storage.pace == .hasty && word.isReloadable && !word.isClean
+        let canDrop = word.isReloadable && !word.isClean
+        let goesWithoutCopy = storage.pace == .hasty && canDrop
         let freely =
             goesWithoutCopy
             ? .drop
@@ -56,7 +57,7 @@ extension CacheEntry {
             writeCost: method.needsCopy && storage.pace != .steady ? statistics.writeCost(byteCount: plainBytes) : 0,
             isUrgent: storage.pace != .steady
         )
-        unsafe storage.append(candidate, entry: self, slot: slot)
+        unsafe storage.append(candidate, isBound: method.needsCopy && !canDrop, entry: self, slot: slot)
     }
 
     /// Takes the hits since the last look into the record of the value's uses, for an order that learns from them.

@@ -164,6 +164,9 @@ package class CacheEntry: @unchecked Sendable {
     /// Loads the full value and puts it in place of the lighter one, if that is what there is. Blocks.
     func bringFullBack() throws {}
 
+    /// The same without blocking the calling thread.
+    func bringFullBackSuspending() async throws {}
+
     /// What a saved state says of the cache, with its values written to `writer`; `nil` when there are none. Blocks.
     func save(to writer: StateFrames) throws -> StateManifest.Cache? { nil }
 

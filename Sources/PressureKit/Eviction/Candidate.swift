@@ -94,9 +94,11 @@ extension Candidate.Method {
     ///
     /// A value that no loader makes is always written. One whose loader has never been timed is written too.
     ///
-    /// Whether a copy is worth its writing depends on how often the value will come back, and that is unknown. So it is the more likely to be written the larger a part of the writing one return saves: a value
-    /// that comes back again and again has its copy by the time its loads have cost about as much. (Renting skis, at
-    /// random: Karlin, Manasse, McGeoch and Owicki, SODA 1990.)
+    /// Whether a copy is worth its writing depends on how often the value will come back, and that is unknown. So it is the
+    /// more likely to be written the larger a part of the writing one return saves: a value that comes back again and again
+    /// has its copy by the time its loads have cost about as much. (Renting skis, at random: Karlin, Manasse, McGeoch and
+    /// Owicki, SODA 1990.) If a restore saves less than a third of a load, nothing is written: while a cache gets its copies,
+    /// writing them takes more from its readers than they would ever save.
     ///
     /// - Parameters:
     ///   - writeTime: What writing takes; `nil` for nothing.
@@ -118,6 +120,7 @@ extension Candidate.Method {
         let restore = restoreTime ?? .nanoseconds(Int64(CostEstimate.restore(byteCount: byteCount)))
         let saved = loadTime - restore
         guard saved > .zero else { return .drop }
-        return writeTime.map { saved / $0 <= draw } ?? false ? .drop : copy
+        guard let writeTime else { return copy }
+        return saved * 3 < loadTime || saved / writeTime <= draw ? .drop : copy
     }
 }

@@ -26,5 +26,7 @@ struct EngineOptions: Sendable {
     var clock: any MonotonicClock
     /// In place of the process's resident memory.
     var residentBytes: (@Sendable () -> Int)?
+    /// Whether what is free in the heap counts: a run that is to be repeated does without.
+    var measuresHeap: Bool
     var allocationProbe: AllocationProbe?
 }

@@ -65,10 +65,14 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var victimCount = 0
     /// How many values could leave memory, listed or not.
     private(set) var seenCount = 0
+    /// Of these, how many are not of the sample.
+    private var beyondSample = 0
     /// Their bytes.
     private(set) var seenBytes = 0
     /// The part of them that goes at once, in bytes.
     private(set) var seenFreeBytes = 0
+    /// The part of them that cannot go without being written, in bytes.
+    private(set) var seenBoundBytes = 0
     /// The bytes of values in memory that cannot leave now.
     private(set) var keptBytes = 0
     /// Which of the values are listed.
@@ -178,6 +182,12 @@ package final class PlanStorage: @unchecked Sendable {
     /// Of other shards only what has come since this reading of the ``UseClock``; `nil` for nothing of them.
     var newest: UInt32? { sample.newest }
 
+    /// So many were listed only because they are new.
+    func noteBeyondSample(_ count: Int) { beyondSample += count }
+
+    /// About how many values there are that could be seen.
+    var population: Int { (seenCount - beyondSample) * sample.parts }
+
     /// Whether the next cache of a single value is to be listed.
     func takesNext() -> Bool { sample.takesNext() }
 
@@ -207,10 +217,13 @@ package final class PlanStorage: @unchecked Sendable {
     func forgetSeen() { seen.clear() }
 
     /// Lists a candidate.
-    func append(_ candidate: Candidate, entry: CacheEntry, slot: UnsafeMutableRawPointer) {
+    ///
+    /// - Parameter isBound: whether it has to be written first, and could not be dropped in need.
+    func append(_ candidate: Candidate, isBound: Bool = false, entry: CacheEntry, slot: UnsafeMutableRawPointer) {
         seenCount += 1
         seenBytes += candidate.footprint
         if !candidate.method.needsCopy { seenFreeBytes += candidate.footprint }
+        if isBound { seenBoundBytes += candidate.footprint }
         // What does not fit was registered a moment ago, and is left for the next reclaim.
         guard capacity > 0, keep(entry) else { return }
         if candidateCount == capacity { thin() }
@@ -287,8 +300,10 @@ package final class PlanStorage: @unchecked Sendable {
         candidateCount = 0
         victimCount = 0
         seenCount = 0
+        beyondSample = 0
         seenBytes = 0
         seenFreeBytes = 0
+        seenBoundBytes = 0
         keptBytes = 0
         isTruncated = false
     }

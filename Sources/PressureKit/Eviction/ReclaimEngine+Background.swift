@@ -10,11 +10,19 @@ extension ReclaimEngine {
     ///     small.
     ///   - isTrade: Whether other values will take the place of those that leave: their pages are kept, and it is no hurry.
     ///     Others take the memory otherwise.
-    func reclaimBatch(_ goal: Int, root: some CandidateSource, isWhole: Bool, isTrade: Bool) -> Int {
+    ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
+    func reclaimBatch(
+        _ goal: Int,
+        root: some CandidateSource,
+        isWhole: Bool,
+        isTrade: Bool,
+        isHurried: @escaping () -> Bool = { false }
+    ) -> Int {
         guard let taken = storage.withLock({ $0.idle.take() }) else {
             preconditionFailure("a batch was begun while a reclaim was running")
         }
         var progress = Progress(taken, residentBefore: 0)
+        if isTrade { progress.isHurried = isHurried }
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let last = lastBatch.exchange(UseClock.now, ordering: .relaxed)

@@ -28,10 +28,16 @@ extension ReclaimEngine {
         var isExhausted = false
         /// Says whether memory is short no more; `nil` when nobody knows, or more is wanted than that.
         var isOver: (() -> Bool)?
+        /// Says whether others take memory so fast that nothing more is to be copied of what can be made again.
+        var isHurried: (() -> Bool)?
         /// What was freed when that was asked last.
         private var freedAtLook = 0
         /// Whether it is.
         private(set) var hasEnded = false
+        /// Whether this round goes by that.
+        var isHasty = false
+        /// Whether a round has stopped copying for that reason.
+        var isCutShort = false
 
         /// Looks, every few MiB, whether memory is short no more: others may have freed what was missing.
         mutating func look() -> Bool {
@@ -43,6 +49,28 @@ extension ReclaimEngine {
 
         /// How much is freed between two looks.
         private static let step = 4 << 20
+
+        // MARK: The heap
+
+        /// What was freed when the heap was given back last…
+        private var freedAtTrim = 0
+        /// …and when it may be again.
+        private var nextTrim: MonotonicInstant?
+        private(set) var isTrimmed = false
+
+        /// Whether to give back what values have left in the heap: others need it before the reclaim has ended.
+        func wantsTrim(by clock: any MonotonicClock) -> Bool {
+            freed - freedAtTrim >= Self.trimStep && (isOver != nil || isHasty || isHurried?() ?? false)
+                && (nextTrim.map { $0 <= clock.now() } ?? true)
+        }
+
+        /// It was given back. At most half of the time goes into that.
+        mutating func noteTrim(from start: MonotonicInstant, to end: MonotonicInstant) {
+            (freedAtTrim, nextTrim, isTrimmed) = (freed, end + (end - start), true)
+            phases.trim += end - start
+        }
+
+        private static let trimStep = 1 << 20
 
         init(_ storage: PlanStorage, residentBefore: Int) {
             self.storage = storage
@@ -81,6 +109,10 @@ extension ReclaimEngine {
         let start = clock.now()
         let storage = progress.storage
         let canSpill = self.canSpill
+        let pace = pace == .reclaim && progress.isHurried?() ?? false ? PlanPace.hasty : pace
+        progress.isHasty = pace == .hasty
+        if progress.isHasty { progress.isHurried = nil }
+        progress.isCutShort = false
         var moment = moment(&progress)
         moment.isSteady = pace == .steady
         // A share is a number only when all has been seen.
@@ -98,7 +130,12 @@ extension ReclaimEngine {
         root.listCandidates(in: storage, canSpill: canSpill)
         let dirtyBytes = storage.seenBytes - storage.seenFreeBytes
         reclaimability.withLock {
-            $0.note(free: storage.seenFreeBytes, dirty: dirtyBytes, kept: storage.keptBytes)
+            $0.note(
+                free: storage.seenFreeBytes,
+                dirty: dirtyBytes,
+                kept: storage.keptBytes,
+                bound: storage.seenBoundBytes
+            )
         }
         let evictable = progress.evictable ?? storage.seenBytes
         progress.evictable = evictable
@@ -116,22 +153,24 @@ extension ReclaimEngine {
         let planned = clock.now()
         progress.phases.plan += planned - start
 
+        let trimmedBefore = progress.phases.trim
         let firstSpill = releaseFree(&progress, victims: 0..<victims, deadline: amount.deadline)
         let released = clock.now()
-        progress.phases.release += released - planned
+        let trimmedBetween = progress.phases.trim
+        progress.phases.release += released - planned - (trimmedBetween - trimmedBefore)
 
         let freedBeforeSpill = progress.freed
         spill(&progress, victims: firstSpill..<victims, deadline: amount.deadline)
         lookAtWriteback(&progress)
         let spilled = clock.now()
-        progress.phases.spill += spilled - released
+        progress.phases.spill += spilled - released - (progress.phases.trim - trimmedBetween)
         reclaimability.withLock { $0.noteWriting(progress.freed - freedBeforeSpill, in: spilled - released) }
         // Everything was tried, or nothing went: what is left is in use or cannot be written. If writing has just been
         // suspended, what can be made again may go without.
         let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
         let isStuck = goal == nil && !storage.isTruncated || progress.freed == freedBefore
-        progress.isExhausted = !isLate && canSpill == self.canSpill && isStuck
-        spare(progress, parts: sample.parts)
+        progress.isExhausted = !isLate && !progress.isCutShort && canSpill == self.canSpill && isStuck
+        spare(progress)
         progress.allocations += probe() - allocationsBefore
     }
 
@@ -178,6 +217,10 @@ extension ReclaimEngine {
             case .finished(let victim):
                 finish(victim, &progress)
                 if progress.look() { crew.suspend() }
+                if !progress.isCutShort, progress.isHurried?() ?? false {
+                    progress.isCutShort = true
+                    crew.suspend()
+                }
                 if lookAtWriteback(&progress) { crew.suspend() }
             case .done:
                 if crew.isLate { progress.missedDeadline = deadline }
@@ -264,6 +307,7 @@ extension ReclaimEngine {
         // A copy in memory takes part of what was freed.
         let gained = method == .compress ? bytes - outcome.storedBytes : bytes
         progress.freed += gained
+        if progress.wantsTrim(by: clock) { trim(&progress) }
         storage.tally.add(entry, .evicted(method.outcome)) { row in
             row.bytes += gained
             row.plainBytes += outcome.plainBytes
@@ -279,6 +323,12 @@ extension ReclaimEngine {
         unsafe storage.skip(storage.place(ofVictim: victim).entry.takeUnretainedValue(), reason, footprint: footprint)
     }
 
+    private func trim(_ progress: inout Progress) {
+        let start = clock.now()
+        heap.giveBack()
+        progress.noteTrim(from: start, to: clock.now())
+    }
+
     // MARK: Afterwards
 
     /// Trims the heap if resident memory did not follow, and gives the storage back. Allocates.
@@ -286,11 +336,10 @@ extension ReclaimEngine {
         report.claimed = ByteCount(bytes: progress.freed)
         var returned = progress.residentBefore - residentBytes()
         if progress.freed >= Self.trimFloor, returned < progress.freed * 95 / 100 {
-            let start = clock.now()
-            report.trimmed = pk_malloc_trim() >= 0
-            progress.phases.trim = clock.now() - start
+            trim(&progress)
             returned = progress.residentBefore - residentBytes()
         }
+        report.trimmed = progress.isTrimmed
         report.returned = ByteCount(bytes: returned)
         report.phases = progress.phases
         report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
@@ -309,14 +358,14 @@ extension ReclaimEngine {
 
     /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared. What a
     /// round left for the next one has not been.
-    private func spare(_ progress: Progress, parts: Int) {
+    private func spare(_ progress: Progress) {
         let storage = progress.storage
         if let moment = progress.moment, policy.learnsUses {
             history.withLock { $0.learn(storage.seen, at: moment.now) }
             storage.forgetSeen()
         }
         guard let last = progress.last, let moment = progress.moment, !storage.isTruncated else { return }
-        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment), seen: storage.seenCount * parts) }
+        history.withLock { $0.note(hand: policy.hand(afterTaking: last, at: moment), seen: storage.population) }
         // Where the victims are is known only from the choices, which name their candidates.
         for index in 0..<storage.candidateCount {
             let choice = unsafe Int(storage.choices[index].index)

@@ -18,6 +18,7 @@ final class ReclaimEngine: Sendable {
     var workers: Int { crew.width }
     let clock: any MonotonicClock
     let footprint: ProcessFootprint
+    let heap: FreeHeap
     private let residentOverride: (@Sendable () -> Int)?
     let crew: CopyCrew
     let copier: ChunkCopier
@@ -74,6 +75,7 @@ final class ReclaimEngine: Sendable {
         probe = options.allocationProbe ?? { 0 }
         isProbed = options.allocationProbe != nil
         footprint = try ProcessFootprint()
+        heap = FreeHeap(clock: options.clock, isMeasured: options.measuresHeap)
         copier = ChunkCopier(
             file: file,
             choice: options.compression,

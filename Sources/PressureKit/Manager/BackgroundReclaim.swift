@@ -8,10 +8,9 @@ import PressureSystem
 struct BackgroundReclaim: Sendable {
     let context: ManagerContext
     let root: PressureController
-    let heap: FreeHeap
 
-    /// How old the sample may be that a batch goes by.
-    private static let freshness = Duration.milliseconds(50)
+    /// How old the sample may be that a batch goes by; and while others take memory.
+    private static let freshness = (usual: Duration.milliseconds(50), hurried: Duration.milliseconds(5))
 
     /// Frees what is to be freed now, and what comes to that meanwhile, until `isInterrupted`. Returns the bytes.
     func run(isInterrupted: () -> Bool) -> Int {
@@ -26,14 +25,17 @@ struct BackgroundReclaim: Sendable {
                 continue
             }
             guard wish.bytes > 0 else { break }
-            // What others have taken is worth a look at all there is, and nothing takes its place.
-            let isShrinking = wish.room.bytes < 0 && wish.room.isTaken
+            // What others take is theirs before a copy is written. If it is gone, all there is is worth a look, and nothing
+            // takes its place.
+            let isTaken = wish.room.isTaken
+            let isShrinking = isTaken && wish.room.bytes < 0
             let batch = telling {
                 context.engine.reclaimBatch(
                     wish.bytes,
                     root: root,
                     isWhole: isShrinking || fruitless > 0,
-                    isTrade: !isShrinking
+                    isTrade: !isTaken,
+                    isHurried: context.admission.isPressed
                 )
             }
             freed += batch
@@ -49,7 +51,7 @@ struct BackgroundReclaim: Sendable {
 
     private func giveHeapBack() {
         let start = context.clock.now()
-        heap.giveBack()
+        context.engine.heap.giveBack()
         context.admission.noteHeapGivenBack(in: context.clock.now() - start)
         context.admission.refresh()
     }
@@ -67,8 +69,11 @@ struct BackgroundReclaim: Sendable {
     }
 
     private func newWish() -> Admission.BackgroundWish? {
+        // The room counts it.
+        if context.engine.heap.look() { context.admission.refresh() }
         guard let wish = context.admission.backgroundWish() else { return nil }
-        guard context.clock.now() - wish.room.takenAt > Self.freshness else { return wish }
+        let limit = wish.room.isTaken ? Self.freshness.hurried : Self.freshness.usual
+        guard context.clock.now() - wish.room.takenAt > limit else { return wish }
         context.admission.refresh()
         return context.admission.backgroundWish()
     }

@@ -23,6 +23,7 @@ extension PressureConfiguration {
             fileSystem: fileSystem,
             clock: clock,
             residentBytes: residentBytes,
+            measuresHeap: residentBytes == nil && !isSequential,
             allocationProbe: allocationProbe
         )
     }

@@ -75,7 +75,7 @@ extension PressureManager {
         context.scene.noteDemand()
         var visible: [CacheEntry] = []
         root.collectVisible(into: &visible)
-        visible.sort { $0.stamp &- $1.stamp < .max / 2 && $0.stamp != $1.stamp }
+        visible.sort { UseClock.isReading($0.stamp, after: $1.stamp) }
         let remembered = visible.map(WeakEntry.init)
         let known = Set(visible.map { ObjectIdentifier($0) })
         visibleBefore.withLock { before in

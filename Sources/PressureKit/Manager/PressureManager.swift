@@ -72,11 +72,7 @@ public final class PressureManager: Sendable {
             observer: configuration.observer
         )
         let root = PressureController(rootOf: context)
-        let heap = FreeHeap(
-            clock: configuration.clock,
-            isReal: configuration.residentBytes == nil && !configuration.isSequential
-        )
-        let reclaim = try ReclaimThread(context: context, root: root, heap: heap)
+        let reclaim = try ReclaimThread(context: context, root: root)
         let share = configuration.warningShare
         let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
         let monitor = try PressureMonitor(
@@ -89,7 +85,7 @@ public final class PressureManager: Sendable {
                 resident: { [weak engine] in engine?.residentBytes() ?? .max },
                 reclaimable: { [weak context] in context?.reclaimableBytes ?? 0 },
                 writing: { [weak context] in context?.writingBytes ?? 0 },
-                freeHeap: { heap.bytes() }
+                freeHeap: { [heap = engine.heap] in heap.bytes }
             ),
             sampled: { [weak context] in
                 context?.admission.keepWatermarks()

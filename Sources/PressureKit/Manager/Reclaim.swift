@@ -24,6 +24,7 @@ struct Reclaim: Sendable {
         context.listener.begin()
         var report = EvictionReport(cause: target.cause)
         var progress = context.engine.begin()
+        progress.isHurried = context.admission.isPressed
         let isOver = context.isOver.map { isOver in { isOver(start) } }
         /// Telling of a change of level is none.
         var isReclaim = false

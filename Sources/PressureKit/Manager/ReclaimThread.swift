@@ -1,3 +1,4 @@
+import CLinuxShims
 import PressureSystem
 
 /// The one thread on which memory is reclaimed and the hooks of a reclaim are called.
@@ -28,13 +29,15 @@ final class ReclaimThread: Sendable {
     /// Starts the thread.
     ///
     /// - Throws: ``PressureError`` with `threadUnavailable`.
-    init(context: ManagerContext, root: PressureController, heap: FreeHeap) throws(PressureError) {
+    init(context: ManagerContext, root: PressureController) throws(PressureError) {
         let state = ConditionLock(State())
         self.state = state
         let reclaim = Reclaim(context: context, root: root)
-        let background = BackgroundReclaim(context: context, root: root, heap: heap)
+        let background = BackgroundReclaim(context: context, root: root)
         try WorkerThread.spawn("pk-reclaim") {
             Admission.exemptThisThread()
+            // Where that is not allowed, it goes on as it was.
+            _ = pk_run_soon()
             Self.work(state, reclaim, background)
         }
     }

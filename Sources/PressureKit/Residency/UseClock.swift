@@ -16,4 +16,11 @@ package enum UseClock {
 
     /// Moves the clock on and returns the new reading.
     package static func tick() -> UInt32 { counter.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    /// Whether a reading was taken after another one, which is not half of all readings older.
+    ///
+    /// The type of the bound is written out: `a &- b &- 1 < .max / 2` compares with half of all `Int`s, and holds always.
+    package static func isReading(_ reading: UInt32, after other: UInt32) -> Bool {
+        reading != other && reading &- other < UInt32.max / 2
+    }
 }

@@ -75,8 +75,8 @@ package struct AdmissionRoom: Hashable, Sendable {
     /// Whether the system needs the free part of the heap back: without it readers would wait.
     package var wantsHeapBack: Bool { heap >= max(high / 8, 1 << 18) && bytes - heap < 0 }
 
-    /// Whether it needs it now: more than half of the least that is to be free is gone.
-    package var needsHeapBack: Bool { wantsHeapBack && bytes - heap < -overdraft }
+    /// Whether it needs it now: more than half of the least that is to be free is gone, or others take it.
+    package var needsHeapBack: Bool { wantsHeapBack && (isTaken || bytes - heap < -overdraft) }
 
     /// The room of a step that began at an instant, with what the books said in it. A source that has no news keeps its last
     /// word, and that is as old as the books of then.

@@ -7,12 +7,17 @@ import PressureSystem
 /// step is its length over its length plus the time constant.
 struct FillRate: Sendable {
     private static let smoothing = 0.2
+    private static let quick = 0.05
     private static let fading = 30.0
     private var last: (available: ByteCount, at: MonotonicInstant)?
 
     /// Bytes a second; never negative. A rise counts as standing still.
     private(set) var bytesPerSecond = 0.0
-    /// The highest it was lately; it fades to half in half a minute. At first it is taken to have been what a program that
+    /// The same with rises taken off: what falls and rises again, as a buffer's memory does, has not been taken.
+    private(set) var net = 0.0
+    /// That over a quarter of the time: what goes on this moment.
+    private(set) var momentary = 0.0
+    /// The highest that ``net`` was lately; it fades to half in half a minute. At first it is taken to have been what a program that
     /// fills memory at an ordinary pace reaches: the first time must be survived too.
     private(set) var peak = 200e6
     /// Whether it fell from the sample before the last to the last.
@@ -26,11 +31,13 @@ struct FillRate: Sendable {
         }
         let seconds = Double((now - last.at).nanoseconds) / 1e9
         guard seconds > 0 else { return }
-        let fall = Double(max(0, last.available.bytes - available.bytes)) / seconds
+        let fall = Double(last.available.bytes - available.bytes) / seconds
         isFalling = fall > 0
         peak *= exp2(-seconds / Self.fading)
-        defer { peak = max(peak, bytesPerSecond) }
-        bytesPerSecond += (fall - bytesPerSecond) * (seconds / (seconds + Self.smoothing))
+        bytesPerSecond += (max(0, fall) - bytesPerSecond) * (seconds / (seconds + Self.smoothing))
+        net = max(0, net + (fall - net) * (seconds / (seconds + Self.smoothing)))
+        momentary = max(0, momentary + (fall - momentary) * (seconds / (seconds + Self.quick)))
+        peak = max(peak, net)
         self.last = (available, now)
     }
 

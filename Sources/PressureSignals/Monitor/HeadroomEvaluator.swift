@@ -40,7 +40,7 @@ struct HeadroomEvaluator: Sendable {
     mutating func accept(_ headroom: Headroom, isWatched: Bool, reclaimTime: Duration, at now: MonotonicInstant) {
         let bands = thresholds.bytes(of: headroom.limit)
         let available = headroom.attainable
-        rate.note(headroom.eventual, at: now)
+        rate.note(headroom.leftByOthers, at: now)
         exhaustion = rate.exhaustion(of: available)
         let isDoomed = rate.isFalling && headroom.share < 0.5 && (exhaustion.map { $0 <= reclaimTime } ?? false)
         let seen = bands.level(available: available, held: isForeseen ? .warning : vote)
@@ -63,20 +63,22 @@ struct HeadroomEvaluator: Sendable {
         score = bands.score(available: available, limit: headroom.limit)
         if isForeseen { score = max(score, 2.0 / 3) }
         let watching = rhythm.delay(available: available, next: next(bands), at: now)
-        pollDelay = sleep(isWatched ? timings.longestPoll : min(watching, marksDelay(headroom)), from: now)
+        let marks = marksDelay(headroom, isWatched: isWatched)
+        pollDelay = sleep(min(isWatched ? timings.longestPoll : watching, marks), from: now)
     }
 
     /// The fastest that others have taken memory lately, in bytes a second.
     var surge: Double { rate.peak }
 
     /// Whether others take more than a fifth of a limit a second now; less is the coming and going of the heap.
-    func isTaken(of limit: ByteCount) -> Bool { rate.bytesPerSecond > Double(limit.bytes) / 5 }
+    func isTaken(of limit: ByteCount) -> Bool { rate.momentary > Double(limit.bytes) / 5 }
 
-    /// In what time others could have taken what a full cache leaves free.
-    private func marksDelay(_ headroom: Headroom) -> Duration {
+    /// In what time others could have taken what a full cache leaves free. Where the kernel rings when they have, they are
+    /// taken to do what they did lately: a ring comes late when the processors are busy.
+    private func marksDelay(_ headroom: Headroom, isWatched: Bool) -> Duration {
         guard headroom.reclaimable > .zero else { return timings.longestPoll }
         let free = headroom.available.bytes - Watermarks(limit: headroom.limit).min
-        return .filling(max(free, 0), at: timings.idleFill)
+        return .filling(max(free, 0), at: isWatched ? .bytes(Int(max(surge, 1))) : timings.idleFill)
     }
 
     /// A second look is not put off, and a quarter of what is left may go unobserved.

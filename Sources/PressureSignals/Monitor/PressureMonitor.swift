@@ -1,3 +1,4 @@
+import CLinuxShims
 public import PressureSystem
 import Synchronization
 
@@ -176,6 +177,8 @@ public final class PressureMonitor: Sendable {
             for guest in guests { guest.attach(to: loop) }
             do throws(PressureError) {
                 try WorkerThread.spawn("pk-monitor") { [weak self] in
+                    // Where that is not allowed, it goes on as it was.
+                    _ = pk_run_soon()
                     // The monitor is held for the length of a step only.
                     while let limit = self?.tick(), loop.wait(upTo: limit) {}
                 }
@@ -219,9 +222,11 @@ public final class PressureMonitor: Sendable {
                 first += sources[index].width
             }
             let reading = MemoryBooks.Reading(brought: brought, returned: books.reading.returned)
-            let reclaimable = process.reclaimable()
-            if reclaimable > 0 {
-                for index in readings.indices { readings[index]?.note(reclaimable: .bytes(reclaimable)) }
+            let (reclaimable, held) = (process.reclaimable(), max(0, reading.resident))
+            if held > 0 {
+                for index in readings.indices {
+                    readings[index]?.note(reclaimable: .bytes(reclaimable), held: .bytes(held))
+                }
             }
             let own = process.resident?()
             let writing = process.writing()

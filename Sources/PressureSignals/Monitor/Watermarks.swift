@@ -15,6 +15,9 @@ package struct Watermarks: Hashable, Sendable {
     /// The background reclaim ends here.
     package var high: Int
 
+    /// Where the kernel is asked to ring: a batch is late, or others take what is free.
+    package var notice: Int { (min + low) / 2 }
+
     /// The part of a limit that is free when the background reclaim ends.
     static let part = 0.07
     /// However large the limit is, more than this need not be free.

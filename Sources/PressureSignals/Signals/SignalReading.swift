@@ -13,13 +13,19 @@ package struct Headroom: Hashable, Sendable {
     /// What the process's own caches can give back at once, of what is in use. Filling a cache takes as much off
     /// ``available`` as it adds here, so that a full cache is no shortage.
     package var reclaimable = ByteCount.zero
+    /// What they hold in memory, whether or not it can be given back.
+    package var held = ByteCount.zero
 
     /// What can be had, the caches' part included: what levels go by, as `MemAvailable` counts page cache.
     package var attainable: ByteCount { min(limit, available + reclaimable) }
 
-    /// What can be had once the kernel has written. It is what a trend is seen in, and what says whether waiting for memory is
-    /// a shortage: what is unwritten swings with every large file, at the speed of a disk, and ends at a fifth of a limit.
+    /// What can be had once the kernel has written: what says whether waiting for memory is a shortage. What is unwritten
+    /// swings with every large file, at the speed of a disk, and ends at a fifth of a limit.
     package var eventual: ByteCount { min(limit, attainable + unwritten) }
+
+    /// What is left by all but the process's caches, which is what a trend is seen in: it falls by what others take, and by
+    /// that alone. ``reclaimable`` would not do: it is an estimate, and one that is corrected is no memory taken.
+    package var leftByOthers: ByteCount { min(limit, available + unwritten + held) }
 
     /// The part of the limit that can be had once the kernel has written, 0 … 1.
     package var share: Double { Double(eventual.bytes) / Double(limit.bytes) }
@@ -88,10 +94,11 @@ package struct SignalReading: Hashable, Sendable {
         self.isWatched = isWatched
     }
 
-    /// Notes what the process's caches can give back, where bytes of a limit are measured.
-    mutating func note(reclaimable: ByteCount) {
+    /// Notes what the process's caches hold and can give back, where bytes of a limit are measured.
+    mutating func note(reclaimable: ByteCount, held: ByteCount) {
         guard case .headroom(var headroom) = measure else { return }
         headroom.reclaimable = reclaimable
+        headroom.held = held
         measure = .headroom(headroom)
     }
 

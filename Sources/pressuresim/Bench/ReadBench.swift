@@ -12,7 +12,7 @@ struct ReadBench {
     private static let keys = 1024
 
     func run() throws -> [BenchResult] {
-        try [single(), againstNSCache()] + keyed()
+        try [single(), againstNSCache()] + keyed() + SuspendingBench(plan: plan, directory: directory).run()
     }
 
     private func cache(_ manager: PressureManager) throws -> LazyCache<BenchValue> {

@@ -67,6 +67,15 @@ struct WorthCommand: AsyncParsableCommand {
     @Option(help: "How long each contender is measured, in each round.")
     var seconds: Double?
 
+    @Option(help: "How often each contender is measured; medians are told.")
+    var rounds: Int?
+
+    @Flag(help: "Measure PressureKit alone: whether it lives, and how it fares.")
+    var alone = false
+
+    @Option(help: "Threads outside of the cgroup that take processor time meanwhile.")
+    var busy = 0
+
     @Option(help: ArgumentHelp("Keep the files of values here.", valueName: "directory"), completion: .directory)
     var directory = WorthPlan().directory
 
@@ -102,6 +111,9 @@ struct WorthCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let objection = choice.objection { throw ValidationError(objection) }
+        if alone, html != nil || svg != nil {
+            throw ValidationError("--html and --svg draw both contenders: leave out --alone.")
+        }
         guard [json, html, svg].count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Only one of --json, --html and --svg can be standard output.")
         }
@@ -118,6 +130,9 @@ struct WorthCommand: AsyncParsableCommand {
             readers: readers,
             values: values,
             seconds: seconds,
+            rounds: rounds,
+            isAlone: alone,
+            busy: busy,
             directory: directory
         )
     }

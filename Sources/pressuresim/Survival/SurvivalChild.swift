@@ -18,6 +18,8 @@ struct SurvivalNews: Hashable, Sendable, Codable {
 struct SurvivalLibraryPart: Hashable, Sendable, Codable {
     var reclaims = 0
     var longestReclaimSeconds = 0.0
+    /// Batches of the background reclaim.
+    var batches = 0
     var evictions = 0
     var restores = 0
     var loads = 0
@@ -146,6 +148,7 @@ extension SurvivalLibraryPart {
         evictions = caches.reduce(0) { $0 + $1.evictions }
         restores = caches.reduce(0) { $0 + $1.restores }
         loads = caches.reduce(0) { $0 + $1.loads }
+        batches = snapshot.admission.batches
         storedBytes = snapshot.stored.bytes
     }
 }

@@ -71,11 +71,13 @@ struct SurvivalReport {
             lines += tally.losses.map(style.bad)
         }
         guard let part = outcome.news?.library else { return lines }
+        let longest = part.reclaims > 0 ? ", the longest took \(Quantities.duration(part.longestReclaimSeconds))" : ""
         lines.append(
             """
-            \(Quantities.count(part.reclaims, "reclaim")), the longest took \
-            \(Quantities.duration(part.longestReclaimSeconds)); \(Quantities.count(part.evictions, "eviction")), \
-            \(Quantities.count(part.restores, "restore")), \(Quantities.count(part.loads, "load"))
+            \(Quantities.count(part.reclaims, "reclaim"))\(longest), and \
+            \(part.batches == 1 ? "1 batch" : "\(Quantities.count(part.batches)) batches") in the background; \
+            \(Quantities.count(part.evictions, "eviction")), \(Quantities.count(part.restores, "restore")), \
+            \(Quantities.count(part.loads, "load"))
             """
         )
         if let cause = part.firstCause { lines.append("first: \(cause)") }

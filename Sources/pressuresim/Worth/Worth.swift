@@ -20,6 +20,8 @@ struct Worth: Sendable {
         let files = try WorthFiles(in: plan.directory)
         board.entrust(files)
         defer { files.remove() }
+        let hogs = try WorthHogs(count: plan.busy)
+        defer { hogs.end() }
         for kind in plan.kinds {
             for cell in plan.cells(of: kind) {
                 progress.begin("writing \(Quantities.count(cell.values, "value")) of \(cell.valueSize)")
@@ -41,6 +43,17 @@ struct Worth: Sendable {
             return try run.play(.lru, bound: result.boundBytes ?? .zero, plan.times(times, with: swing))
         }
         var kits: [WorthOutcome] = []
+        func kit() throws -> WorthOutcome {
+            try run.play(.kit, bound: .zero, plan.times(plan.times, with: swing))
+        }
+        guard !plan.isAlone else {
+            for round in 0..<plan.rounds {
+                progress.begin("\(title): round \(round + 1) of \(plan.rounds)")
+                result.outcomes.append(try kit())
+                board.note(result)
+            }
+            return
+        }
         func settle() -> Bool {
             result.probes = search.probes
             result.bound = search.best
@@ -65,7 +78,7 @@ struct Worth: Sendable {
                 }
                 result.outcomes.append(theirs)
                 if kits.count <= round {
-                    kits.append(try run.play(.kit, bound: .zero, plan.times(plan.times, with: swing)))
+                    kits.append(try kit())
                 }
                 result.outcomes.append(kits[round])
                 board.note(result)
@@ -73,7 +86,7 @@ struct Worth: Sendable {
         } while result.outcomes.isEmpty
         if result.bound == nil {
             progress.begin("\(title): PressureKit")
-            result.outcomes = [try run.play(.kit, bound: .zero, plan.times(plan.times, with: swing))]
+            result.outcomes = [try kit()]
         }
         board.note(result)
     }

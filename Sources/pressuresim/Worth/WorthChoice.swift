@@ -13,6 +13,9 @@ struct WorthChoice: Hashable, Sendable {
     var values: Int?
     /// How long each contender is measured.
     var seconds: Double?
+    var rounds: Int?
+    var isAlone = false
+    var busy = 0
     var directory = WorthPlan().directory
 
     private var hasCells: Bool {
@@ -25,6 +28,8 @@ struct WorthChoice: Hashable, Sendable {
         if !kinds.isEmpty { plan.kinds = kinds }
         plan.directory = directory
         if let seconds { plan.times.measured = seconds }
+        if let rounds { plan.rounds = rounds }
+        (plan.isAlone, plan.busy) = (isAlone, busy)
         if isGrid { plan.cells = WorthCell.grid }
         plan.hasChosenCells = isGrid || hasCells
         guard hasCells else { return plan }
@@ -43,6 +48,8 @@ struct WorthChoice: Hashable, Sendable {
         if isQuick, isGrid { return "Only one of --quick and --grid can be given." }
         if isGrid, hasCells { return "--grid says what is measured: leave out what says it too." }
         if let seconds, !(0.1...3600).contains(seconds) { return "--seconds must be between 0.1 and 3600." }
+        if let rounds, !(1...1000).contains(rounds) { return "--rounds must be between 1 and 1000." }
+        if !(0...1024).contains(busy) { return "--busy must be between 0 and 1024." }
         return plan.cells.lazy.compactMap(objection).first
     }
 

@@ -118,6 +118,10 @@ struct WorthPlan: Hashable, Sendable {
     var tolerance = 3
     /// How long swinging memory stays up, and down.
     var rest = 1.5
+    /// Whether PressureKit is measured alone: whether it lives and how it fares, compared with nobody.
+    var isAlone = false
+    /// Threads that do nothing but take processor time meanwhile.
+    var busy = 0
     /// Where the values are that are loaded.
     var directory = "/var/tmp"
 
@@ -130,6 +134,9 @@ struct WorthPlan: Hashable, Sendable {
         tolerance: 6,
         rest: 0.6
     )
+
+    /// Who is measured.
+    var contenders: [WorthContender] { isAlone ? [.kit] : WorthContender.allCases }
 
     /// The cells of a kind.
     func cells(of kind: WorthKind) -> [WorthCell] {

@@ -14,7 +14,9 @@ struct WorthReport {
         var lines = [
             style.bold("Worth")
                 + style.dim(
-                    "  a bounded LRU and PressureKit below one limit: the same reads, values read from a file and inflated"
+                    plan.isAlone
+                        ? "  PressureKit below a limit: values read from a file and inflated"
+                        : "  a bounded LRU and PressureKit below one limit: the same reads, values read from a file and inflated"
                 ),
             style.dim(conditions), "",
         ]
@@ -28,8 +30,8 @@ struct WorthReport {
                 kind = result.kind
             }
             lines.append("  \(result.cell.title): \(verdict(result))")
-            lines += rows.prefix(WorthContender.allCases.count)
-            rows = rows.dropFirst(WorthContender.allCases.count)
+            lines += rows.prefix(plan.contenders.count)
+            rows = rows.dropFirst(plan.contenders.count)
             lines += remarks(result).map { "    \($0)" }
         }
         return lines.joined(separator: "\n")
@@ -39,12 +41,14 @@ struct WorthReport {
     var conditions: String {
         let rounds = plan.rounds > 1 ? "medians of \(plan.rounds) rounds in turns" : "one round"
         let more = plan.kinds.contains(.swing) ? ", whole swings at least" : ""
-        return "\(rounds), \(Quantities.duration(plan.times.measured)) each\(more), after the cache was filled"
+        let beside = plan.busy > 0 ? ", beside \(Quantities.count(plan.busy, "busy thread"))" : ""
+        return "\(rounds), \(Quantities.duration(plan.times.measured)) each\(more), after the cache was filled\(beside)"
     }
 
     /// Such as `1.02 × the reads of the best LRU`.
     func verdict(_ result: WorthResult) -> String {
         guard result.isRight else { return style.bad(result.kills(of: .kit) > 0 ? "✗ killed" : "✗ failed") }
+        guard !plan.isAlone else { return style.good("survived") }
         guard let ratio = result.ratio else { return "no LRU survives" }
         let text = "\(Quantities.digits(ratio)) × the reads of the best LRU"
         return ratio >= 1 ? style.good(text) : style.bold(text)
@@ -54,7 +58,7 @@ struct WorthReport {
         var table = TextTable([.left] + Array(repeating: .right, count: Self.columns.count))
         table.add([""] + Self.columns.map(\.title))
         for result in results {
-            for contender in WorthContender.allCases {
+            for contender in plan.contenders {
                 let figures = result.figures(of: contender)
                 let cells = Self.columns.map { column in figures.map(column.text) ?? "–" }
                 table.add(["    \(Self.name(contender, result))"] + cells)
@@ -181,7 +185,7 @@ struct WorthJSON: Encodable {
                 probes: result.probes,
                 ratio: result.ratio,
                 passed: result.isRight,
-                contenders: WorthContender.allCases.map { Self.contender($0, result) }
+                contenders: report.plan.contenders.map { Self.contender($0, result) }
             )
         }
     }

@@ -122,6 +122,42 @@ import Testing
         }
     }
 
+    /// Killed, it could not remove its socket; nobody with its number comes to replace it.
+    @Test func whatKilledProcessesLeftIsSweptByTheNextOne() async {
+        await #expect(processExitsWith: .success) {
+            let directory = SocketDirectory()
+            defer { directory.remove() }
+            func place(_ process: Int32) -> ControlPlace {
+                .automatic(environment: ["XDG_RUNTIME_DIR": directory.path], user: geteuid(), process: process)
+            }
+            let child = pk_fork()
+            if child == 0 {
+                let listener = try? ControlListener.open(place(getpid()))
+                if listener == nil { _exit(1) }
+                kill(getpid(), SIGKILL)
+            }
+            var status: CInt = 0
+            _ = unsafe waitpid(child, &status, 0)
+            let left = directory.file("pressurekit/\(child).sock")
+            guard status & 0x7f == SIGKILL, SocketDirectory.exists(left) else { exit(2) }
+            // As of a process in another namespace, whose number means nothing here: it answers, so it lives.
+            let other = try ControlListener.open(place(child + 1_000_000_000))
+            guard !SocketDirectory.exists(left) else { exit(3) }
+            let foreign = directory.file("pressurekit/0\(child).sock")
+            let dead = unsafe pk_listen_unix(foreign, 1)
+            close(dead)
+            let mine = try ControlListener.open(place(getpid()))
+            guard SocketDirectory.exists(mine.path), SocketDirectory.exists(other.path) else { exit(4) }
+            // A name that no manager gives is somebody else's.
+            guard SocketDirectory.exists(foreign) else { exit(5) }
+            // A path of the app's own is in a directory of somebody else's: nothing but the name itself is looked at.
+            let stays = directory.file("pressurekit/\(child).sock")
+            close(unsafe pk_listen_unix(stays, 1))
+            let given = try ControlListener.open(ControlPlace(path: directory.file("pressurekit/s")))
+            guard SocketDirectory.exists(stays), SocketDirectory.exists(given.path) else { exit(6) }
+        }
+    }
+
     @Test func aLivingOneIsNot() throws {
         try withDirectory { directory in
             let first = try ControlListener.open(directory.place())

@@ -11,9 +11,9 @@ import Testing
 
     @Test func whatIsPinnedIsNot() {
         var sum = Reclaimability()
-        for _ in 0..<20 { sum.note(free: 30, dirty: 0, kept: 70) }
+        for _ in 0..<20 { sum.note(free: 30, dirty: 0, kept: 70, bound: 0) }
         #expect(abs(sum.bytes(of: 1000) - 300) <= 1)
-        sum.note(free: 0, dirty: 0, kept: 0)
+        sum.note(free: 0, dirty: 0, kept: 0, bound: 0)
         #expect(abs(sum.bytes(of: 1000) - 300) <= 1, "an empty plan says nothing")
     }
 
@@ -21,11 +21,21 @@ import Testing
     @Test func ofWhatIsDirtyWhatTheDiskTakesIs() {
         var sum = Reclaimability()
         for _ in 0..<40 {
-            sum.note(free: 0, dirty: 100, kept: 0)
+            sum.note(free: 0, dirty: 100, kept: 0, bound: 100)
             sum.noteWriting(10_000_000, in: .seconds(1))
         }
         #expect(abs(sum.bytes(of: 1_000_000_000) - 10_000_000) < 100_000)
         #expect(abs(sum.bytes(of: 5_000_000) - 5_000_000) < 10)
+    }
+
+    /// Room for pages under write-back is kept for values that cannot go otherwise: a loader's can, in need.
+    @Test func onlyWhatCannotBeDroppedHasToBeWritten() {
+        var sum = Reclaimability()
+        #expect(sum.needsWriting, "nobody knows")
+        for _ in 0..<8 { sum.note(free: 0, dirty: 100, kept: 0, bound: 0) }
+        #expect(!sum.needsWriting)
+        for _ in 0..<8 { sum.note(free: 40, dirty: 60, kept: 0, bound: 60) }
+        #expect(sum.needsWriting)
     }
 }
 

@@ -205,7 +205,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct AdmissionTests {
     /// A supply that a test plays.
-    private final class Bank: Sendable {
+    final class Bank: Sendable {
         struct State {
             var room: AdmissionRoom?
             var wanted: [ByteCount] = []

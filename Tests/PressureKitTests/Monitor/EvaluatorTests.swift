@@ -235,6 +235,24 @@ import Testing
         #expect(rate.exhaustion(of: .mebibytes(100)).map { abs($0.nanoseconds - 500_000_000) < 10_000_000 } ?? false)
     }
 
+    /// A buffer that is taken and given back, over and over, is no trend; the same taken once is seen at once.
+    @Test func whatComesBackIsNoFall() {
+        var rate = FillRate()
+        var step: Int64 = 0
+        func note(_ mebibytes: Int) {
+            rate.note(.mebibytes(mebibytes), at: MonotonicInstant(nanoseconds: step * 5_000_000))
+            step += 1
+        }
+        for turn in 0..<1000 { note(500 - turn % 2) }
+        #expect(rate.net < 6e6)
+        #expect(rate.momentary < 20e6)
+        let before = rate.peak
+        for taken in 1...4 { note(500 - taken) }
+        #expect(rate.momentary > 50e6, "200 MiB a second, for 20 ms")
+        #expect(rate.momentary > 2 * rate.net)
+        #expect(rate.peak <= before)
+    }
+
     @Test func standingStillForgetsTheFall() {
         var rate = FillRate()
         rate.note(.mebibytes(1000), at: MonotonicInstant(nanoseconds: 0))

@@ -104,6 +104,42 @@ import Testing
         #expect(evaluator.vote == .warning, "17 of 100 MiB")
     }
 
+    /// An estimate that is corrected, and a cache that fills, take nothing from anybody.
+    @Test func onlyWhatOthersTakeIsATrend() {
+        var evaluator = HeadroomEvaluator(thresholds: PressureThresholds(), timings: PressureTimings())
+        var step: Int64 = 0
+        func accept(available: Int, held: Int, reclaimable: Int) {
+            step += 1
+            var headroom = headroom(available, reclaimable: reclaimable)
+            headroom.held = .mebibytes(held)
+            let now = MonotonicInstant(nanoseconds: step * 10_000_000)
+            evaluator.accept(headroom, isWatched: false, reclaimTime: .milliseconds(1), at: now)
+        }
+        for held in 20...85 { accept(available: 90 - held, held: held, reclaimable: held) }
+        for turn in 0..<100 { accept(available: 5, held: 85, reclaimable: turn % 2 == 0 ? 85 : 60) }
+        #expect(!evaluator.isTaken(of: .mebibytes(100)))
+        #expect(evaluator.vote == .normal)
+        for taken in 1...20 { accept(available: 5, held: 85 - taken, reclaimable: 85 - taken) }
+        #expect(evaluator.isTaken(of: .mebibytes(100)), "20 MiB in a fifth of a second")
+    }
+
+    /// The kernel rings when a full cache's free rest is gone; where others were fast lately, that is not relied upon.
+    @Test func whatAFullCacheLeavesIsLookedAtAsFastAsOthersTookIt() {
+        func delay(idle seconds: Int64) -> Duration {
+            var evaluator = HeadroomEvaluator(thresholds: PressureThresholds(), timings: PressureTimings())
+            for at in [0, seconds] {
+                let now = MonotonicInstant(nanoseconds: at * 1_000_000_000)
+                evaluator.accept(headroom(7, reclaimable: 85), isWatched: true, reclaimTime: .milliseconds(1), at: now)
+            }
+            return evaluator.pollDelay
+        }
+        let room = (7 << 20) - Watermarks(limit: .mebibytes(100)).min
+        let expected = Duration.filling(room, at: .bytes(100_000_000))
+        #expect(delay(idle: 30) > expected - .milliseconds(1) && delay(idle: 30) < expected + .milliseconds(1))
+        #expect(delay(idle: 30) < .milliseconds(50))
+        #expect(delay(idle: 600) > .milliseconds(500))
+    }
+
     @Test func itIsNeverMoreThanTheLimit() {
         #expect(headroom(60, reclaimable: 60).attainable == .mebibytes(100))
         #expect(headroom(60, reclaimable: 60).share == 1)

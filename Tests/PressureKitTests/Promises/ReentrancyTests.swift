@@ -48,6 +48,10 @@ import Testing
         let value = makeBytes(10_000, seed: 1)
         let mine = try controller.cache("mine", initialValue: value)
         let loaded = try controller.cache("loaded") { makeBytes(5000, seed: 2) }
+        let remote = try controller.cache("remote") {
+            await Task.yield()
+            return makeBytes(5000, seed: 3)
+        }
         let meddler = Meddler { name in
             guard name == hook else { return }
             _ = try? mine.withValue { $0.count }
@@ -56,6 +60,9 @@ import Testing
             try? loaded.invalidate()
             _ = try? loaded.value()
             try? mine.set(value)
+            _ = remote.ifLoaded { $0.count }
+            try? remote.invalidate()
+            Task { try? await remote.set(makeBytes(5000, seed: 3)) }
             let child = PressureController("child")
             try? controller.addChild(child)
             _ = try? child.cache("extra", initialValue: [UInt8]([1, 2, 3]))
@@ -72,6 +79,7 @@ import Testing
         manager.delegate = meddler
         controller.appear()
         _ = try await loaded.value()
+        _ = try await remote.value()
         _ = await manager.enterBackground()
         _ = await manager.enterForeground()
         _ = await manager.simulateMemoryWarning(.critical)
@@ -84,6 +92,7 @@ import Testing
         #expect(meddler.calls.withLock { $0[hook] ?? 0 } > 0, "\(hook) was never called")
         #expect(try await mine.value() == value)
         #expect(try await loaded.value() == makeBytes(5000, seed: 2))
+        #expect(try await remote.value() == makeBytes(5000, seed: 3))
         await manager.shutdown()
     }
 }

@@ -73,15 +73,16 @@ import Testing
     }
 
     /// With the disk out of order, what can be made again is dropped, and what cannot stays.
-    @Test func aBrokenDiskCostsOnlyWhatCanBeLoadedAgain() async throws {
+    @Test(arguments: LoaderKind.allCases)
+    func aBrokenDiskCostsOnlyWhatCanBeLoadedAgain(_ kind: LoaderKind) async throws {
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
         let manager = try makeManager(fileSystem: disk) { $0.clock = ManualClock() }
         let controller = try addController("app", to: manager.root)
         let mine = try (0..<4).map {
             try controller.cache("mine\($0)", initialValue: makeBytes(5000, seed: UInt64($0)))
         }
-        let loaded = try controller.cache("loaded") { makeBytes(5000, seed: 9) }
-        try loaded.loadIfNeeded()
+        let loaded = try controller.cache("loaded", kind) { makeBytes(5000, seed: 9) }
+        _ = try await loaded.value()
         disk.set(.init(.error(EIO), on: .write))
         let report = await manager.simulateMemoryWarning(.critical)
         // In the same reclaim: the next warning may come too late.
@@ -92,18 +93,18 @@ import Testing
     }
 
     /// P4: a copy that cannot be read is rebuilt by the loader.
-    @Test(arguments: [FaultyFileSystem.Fault.error(EIO), .bitFlip])
-    func anUnreadableCopyIsRebuiltByTheLoader(_ fault: FaultyFileSystem.Fault) async throws {
+    @Test(arguments: [FaultyFileSystem.Fault.error(EIO), .bitFlip], LoaderKind.allCases)
+    func anUnreadableCopyIsRebuiltByTheLoader(_ fault: FaultyFileSystem.Fault, _ kind: LoaderKind) async throws {
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
         let manager = try makeManager(fileSystem: disk)
         let controller = try addController("app", to: manager.root)
         let loads = Atomic<Int>(0)
-        let cache = try controller.cache("value") { () -> [UInt8] in
+        let cache = try controller.cache("value", kind) { () -> [UInt8] in
             loads.wrappingAdd(1, ordering: .relaxed)
             return makeBytes(50_000, seed: 4)
         }
         // Never timed against a restore before: the first eviction writes.
-        try cache.loadIfNeeded()
+        _ = try await cache.value()
         var events = manager.events.makeAsyncIterator()
         try await spill(cache, manager)
         disk.set(.init(fault, on: .read))
@@ -167,9 +168,9 @@ import Testing
     }
 
     /// Makes sure the value is written, not dropped.
-    private func spill(_ cache: LazyCache<[UInt8]>, _ manager: PressureManager) async throws {
+    private func spill(_ cache: EitherCache, _ manager: PressureManager) async throws {
         let report = await manager.simulateMemoryWarning(.critical)
         try #require(report.evicted.map(\.outcome) == [.spilled])
-        #expect(cache.residency == .spilled)
+        #expect(cache.residency() == .spilled)
     }
 }

@@ -170,7 +170,14 @@ import Testing
     private static func outcome(_ mode: SurvivalMode, killed: Bool, lost: Int = 0) -> Survival.Outcome {
         var tally = SurvivalLoad.Tally(loaded: killed ? 252 : 1024, verified: 5000, verifiedAtEnd: killed ? 0 : 1024)
         tally.lost = lost
-        let part = SurvivalLibraryPart(reclaims: 3, longestReclaimSeconds: 0.1, evictions: 20, restores: 10, loads: 9)
+        let part = SurvivalLibraryPart(
+            reclaims: 3,
+            longestReclaimSeconds: 0.1,
+            batches: 12,
+            evictions: 20,
+            restores: 10,
+            loads: 9
+        )
         return Survival.Outcome(
             mode: mode,
             news: SurvivalNews(

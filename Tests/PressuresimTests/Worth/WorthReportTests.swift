@@ -80,6 +80,23 @@ enum WorthSamples {
         #expect(WorthSamples.usual.isRight)
     }
 
+    @Test func measuredAloneItIsComparedWithNobody() throws {
+        var plan = WorthPlan()
+        (plan.isAlone, plan.busy) = (true, 2)
+        var lives = WorthResult(kind: .still, cell: WorthCell.few[0])
+        lives.outcomes = [WorthSamples.outcome(.kit, 100), WorthSamples.outcome(.kit, 300)]
+        var dies = lives
+        dies.kind = .swing
+        dies.outcomes[1] = WorthOutcome(contender: .kit, end: .killed)
+        let report = WorthReport(plan: plan, results: [lives, dies])
+        #expect(!report.isRight)
+        for words in ["survived", "✗ killed", "PressureKit killed in 1 of 2 rounds", "beside 2 busy threads"] {
+            #expect(report.text.contains(words), "\(words)\n\(report.text)")
+        }
+        #expect(!report.text.contains("LRU"))
+        #expect(WorthJSON(report).cells.allSatisfy { $0.contenders.map(\.name) == [.kit] })
+    }
+
     @Test func aKillAWrongValueAndAStandstillAreFailures() throws {
         let report = WorthSamples.bad
         #expect(!report.isRight)
@@ -183,7 +200,8 @@ enum WorthSamples {
     @Test(arguments: [
         ["--quick", "--grid"], ["--grid", "--zipf", "1"], ["--kind", "dynamic"], ["--limit", "8MiB"],
         ["--limit", "64MiB", "--value-size", "8MiB"], ["--value-size", "512B"], ["--zipf", "0"], ["--readers", "0"],
-        ["--readers", "257"], ["--values", "3"], ["--seconds", "0"], ["--json", "-", "--svg", "-"],
+        ["--readers", "257"], ["--values", "3"], ["--rounds", "0"], ["--busy", "-1"], ["--alone", "--html", "x.html"],
+        ["--seconds", "0"], ["--json", "-", "--svg", "-"],
     ])
     func wrongInputIsTwo(arguments: [String]) throws {
         #expect(try Tool.run(["worth"] + arguments).status == 2)

@@ -4,8 +4,8 @@ package import PressureSystem
 ///
 /// The kernel counts usage with all page cache in it; the levels do without the inactive part. While usage is below what
 /// a threshold means with all page cache counted, a mark there cannot come too late, and the wait for it may be long.
-/// Above that, page cache fills the cgroup: a mark is set where the threshold is if the cache stays as it is, but that
-/// may change without a ring, so that one looks as often as without marks.
+/// Above that, page cache fills the cgroup, no mark says anything, and one looks as often as without marks. So marks do not
+/// move with the page cache: the kernel would wait for all processors each time, and the monitor with it.
 package struct UsageMarks: Hashable, Sendable {
     /// The usage at which warning may begin; `nil` when it has, or when no mark can say.
     package var warning: ByteCount?
@@ -35,28 +35,19 @@ package struct UsageMarks: Hashable, Sendable {
         let bands = thresholds.bytes(of: limit)
         let warning = Self.mark(bands.warningEnter, headroom, usage)
         let critical = Self.mark(bands.criticalEnter, headroom, usage)
-        let full = Self.mark(ByteCount(bytes: Watermarks(limit: limit).min), headroom, usage)
+        let full = Self.mark(ByteCount(bytes: Watermarks(limit: limit).notice), headroom, usage)
         let available = headroom.available
         let next = available > bands.warningEnter ? warning : available > bands.criticalEnter ? critical : full
         self.init(
-            warning: warning?.usage,
-            critical: critical?.usage,
-            full: full?.usage,
-            isSafe: next?.isSafe ?? false
+            warning: warning,
+            critical: critical,
+            full: full,
+            isSafe: next != nil
         )
     }
 
-    private static func mark(
-        _ enter: ByteCount,
-        _ headroom: Headroom,
-        _ usage: CgroupUsage
-    ) -> (usage: ByteCount, isSafe: Bool)? {
-        guard headroom.available > enter else { return nil }
+    private static func mark(_ enter: ByteCount, _ headroom: Headroom, _ usage: CgroupUsage) -> ByteCount? {
         let early = headroom.limit - enter
-        if usage.used < early { return (early, true) }
-        // In steps of a 64th of the limit, so that marks do not move with every page.
-        let step = max(headroom.limit.bytes / 64, 1)
-        let late = ByteCount(bytes: (early + usage.reclaimable).bytes / step * step)
-        return late > usage.used && late < headroom.limit ? (late, false) : nil
+        return headroom.available > enter && usage.used < early ? early : nil
     }
 }

@@ -18,8 +18,8 @@ struct UsageNotifier {
     /// The limit the marks are for.
     private var limit: ByteCount?
 
-    /// Marks move with the page cache, and the kernel waits for all processors before it takes one: 15 to 30 ms in which
-    /// the monitor sees nothing (measured, Linux 6.18). So it is asked no more often than this.
+    /// The kernel waits for all processors before it takes a mark: 15 to 70 ms in which the monitor sees nothing (measured,
+    /// Linux 6.18). So it is asked once for each limit as a rule, and no more often than this.
     private static let rest = Duration.seconds(1)
 
     init(directory: String) { self.directory = directory }

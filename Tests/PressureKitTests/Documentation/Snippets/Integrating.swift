@@ -1,4 +1,5 @@
 import Dispatch
+import PressureKit
 import PressureSignals
 
 private final class Cache: Sendable {
@@ -23,4 +24,16 @@ private func dispatch(cache: Cache) {
     let source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical], queue: .main)
     source.setEventHandler { [unowned source] in cache.trim(hard: source.data.contains(.critical)) }
     source.activate()
+}
+
+private struct Client {
+    func get(_ path: String) async throws -> [UInt8] { Array(path.utf8) }
+}
+
+private func suspend(site: PressureController, client: Client) async throws {
+    let pages = try site.keyedCache("pages") { (path: String) in try await client.get(path) }
+    let page = try await pages.value(for: "/index.html")
+    let length = try await pages.withValue(for: "/index.html") { $0.count }
+    let many = try await pages.values(for: ["/1", "/2", "/3"], atMost: 2)
+    _ = (page, length, many)
 }

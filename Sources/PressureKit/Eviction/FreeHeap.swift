@@ -38,30 +38,37 @@ final class FreeHeap: Sendable {
         state = Lock(State(absent: read()))
     }
 
-    /// The heap of this process; if it is not `isReal`, one that is always full, so that a run can be repeated.
-    convenience init(clock: any MonotonicClock, isReal: Bool) {
-        if isReal { self.init(clock: clock) } else { self.init(clock: clock, read: { 0 }, trim: {}) }
+    /// The heap of this process; if it is not `isMeasured`, it is taken to be full, so that a run can be repeated.
+    convenience init(clock: any MonotonicClock, isMeasured: Bool) {
+        if isMeasured { self.init(clock: clock) } else { self.init(clock: clock, read: { 0 }) }
     }
 
-    /// The bytes that are free and in memory. Takes some ten microseconds, with many blocks some hundred.
-    func bytes() -> Int {
+    /// The bytes that were free and in memory when that was read last. Does not wait.
+    var bytes: Int { state.withLock { $0.last } }
+
+    /// Reads how much it is, if the last answer is old. Takes some ten microseconds, with many blocks some hundred, and
+    /// waits for whoever allocates: on the reclaim thread, not on the monitor's.
+    ///
+    /// - Returns: whether it was read.
+    @discardableResult func look() -> Bool {
         let now = clock.now()
-        return state.withLock { state in
-            if let next = state.next, now < next { return state.last }
-            let free = read()
-            let end = clock.now()
+        if let next = state.withLock({ $0.next }), now < next { return false }
+        let free = read()
+        let end = clock.now()
+        state.withLock { state in
             state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
             state.absent = min(state.absent, free)
             state.last = free - state.absent
-            return state.last
         }
+        return true
     }
 
     /// Gives it back to the system. Takes milliseconds.
     func giveBack() {
         trim()
+        let free = read()
         state.withLock { state in
-            state.absent = read()
+            state.absent = free
             state.last = 0
             state.next = clock.now() + Self.freshness.least
         }

@@ -1,0 +1,80 @@
+import PressureSystem
+
+/// Waiting for memory without a thread: one thread looks for all tasks that do, as each of the threads that wait looks for
+/// itself. Waking tasks one by one would allocate, on the very thread that frees what they wait for.
+extension Admission {
+    /// As ``admit(_:)``, but suspends where that blocks.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled before there is room.
+    package func admitSuspending(_ expected: Int) async throws -> Pass {
+        // Where one thing is done at a time, reclaims are waited for in the middle of all this.
+        guard !isSequential else { return try await BlockingPool.restores.run { self.admit(expected) } }
+        let (pass, supply) = begin(expected)
+        guard let supply else { return pass }
+        guard case .reclaim(let shortage) = await suspendingVerdict(on: pass.bytes, supply) else {
+            letIn(supply)
+            return pass
+        }
+        guard await waitSuspending(for: pass.bytes, shortage, supply) else {
+            end(pass)
+            throw CancellationError()
+        }
+        return pass
+    }
+
+    /// As ``arrived(_:)`` outside of tasks, but suspends where that blocks. Waits no longer when the task is cancelled.
+    package func arrivedSuspending(_ bytes: Int) async {
+        guard !isSequential else { return arrived(bytes) }
+        guard let supply = supplyFor(arrival: bytes) else { return }
+        guard case .reclaim(let shortage) = await suspendingVerdict(on: bytes, supply) else {
+            return keepWatermarks(supply)
+        }
+        _ = await waitSuspending(for: 0, shortage, supply)
+    }
+
+    private func suspendingVerdict(on bytes: Int, _ supply: Supply) async -> AdmissionLedger.Verdict {
+        let first = judge(bytes, supply.room(), at: clock.now())
+        guard first == .look else { return first }
+        // Reads files.
+        return (try? await BlockingPool.restores.run { self.verdict(on: bytes, supply) }) ?? .go
+    }
+
+    /// Whether the load may go on; `false` when its task was cancelled.
+    private func waitSuspending(for bytes: Int, _ shortage: ByteCount, _ supply: Supply) async -> Bool {
+        guard let wait = beginWaiting(for: bytes, shortage, supply) else { return true }
+        let ticket = sleepers.takeTicket()
+        return await withTaskCancellationHandler {
+            // Resumed exactly once: by whoever takes it out of the list, or here when it was never in it.
+            await unsafe withUnsafeContinuation { continuation in
+                let sleeper = unsafe AdmissionSleepers.Sleeper(ticket, wait, until: .now + patience, continuation)
+                switch sleepers.add(sleeper) {
+                case .isServed: books.wake()
+                case .needsThread: Self.keepers.submit { [self] in serve() }
+                case .isCancelled:
+                    giveUp(wait)
+                    unsafe continuation.resume(returning: false)
+                }
+            }
+        } onCancel: {
+            guard let sleeper = sleepers.remove(ticket) else { return }
+            giveUp(sleeper.wait)
+            books.wake()
+            sleeper.stop()
+        }
+    }
+
+    /// For those threads; there is work for one per manager.
+    private static let keepers = BlockingPool(threads: 1, name: "pk-room")
+
+    /// Looks for all that wait until nobody does.
+    private func serve() {
+        while let next = sleepers.nextDeadline() {
+            let ready = books.wait(atMost: next - .now) {
+                sleepers.takeReady({ look($0) }, isOver: { isOver(&$0, $1) })
+            }
+            // With nothing locked.
+            for sleeper in ready ?? [] { sleeper.goOn() }
+            for sleeper in sleepers.takeLate(at: .now, patience, isOver: { isOver(&$0, nil) }) { sleeper.goOn() }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import PressureSystem
+
+/// The tasks that wait for memory, in the order in which they came.
+final class AdmissionSleepers: Sendable {
+    /// One of them. Safe: a continuation is resumed once, by whoever takes it out of the list.
+    @safe struct Sleeper: Sendable {
+        fileprivate let ticket: UInt64
+        fileprivate(set) var wait: Admission.Wait
+        /// When its patience ends.
+        fileprivate var deadline: ContinuousClock.Instant
+        private let continuation: UnsafeContinuation<Bool, Never>
+
+        /// Its load may go on.
+        func goOn() { unsafe continuation.resume(returning: true) }
+
+        /// Its task was cancelled.
+        func stop() { unsafe continuation.resume(returning: false) }
+
+        init(
+            _ ticket: UInt64,
+            _ wait: Admission.Wait,
+            until deadline: ContinuousClock.Instant,
+            _ continuation: UnsafeContinuation<Bool, Never>
+        ) {
+            self.ticket = ticket
+            self.wait = wait
+            self.deadline = deadline
+            unsafe self.continuation = continuation
+        }
+    }
+
+    /// What became of one that was to be added.
+    enum Addition {
+        /// A thread looks for it.
+        case isServed
+        /// It is in the list, and no thread looks.
+        case needsThread
+        /// Its task was cancelled; it is not in the list.
+        case isCancelled
+    }
+
+    private struct State {
+        var sleepers: [Sleeper] = []
+        var isServed = false
+        var lastTicket: UInt64 = 0
+        /// Whether the thread that looks has not seen all there are.
+        var hasNew = false
+    }
+
+    private let state = Lock(State())
+
+    /// By which a cancellation finds the one it means.
+    func takeTicket() -> UInt64 {
+        state.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+    }
+
+    /// How many wait.
+    var count: Int { state.withLock { $0.sleepers.count } }
+
+    func add(_ sleeper: Sleeper) -> Addition {
+        state.withLock { state in
+            // A task is marked before its handler runs: one that is cancelled later is found in the list.
+            if Task.isCancelled { return .isCancelled }
+            state.sleepers.append(sleeper)
+            state.hasNew = true
+            defer { state.isServed = true }
+            return state.isServed ? .isServed : .needsThread
+        }
+    }
+
+    func remove(_ ticket: UInt64) -> Sleeper? {
+        state.withLock { state in
+            state.sleepers.firstIndex { $0.ticket == ticket }.map { state.sleepers.remove(at: $0) }
+        }
+    }
+
+    /// When the first one's patience ends; `nil` when nobody waits, and nobody looks from now on.
+    func nextDeadline() -> ContinuousClock.Instant? {
+        state.withLock { state in
+            state.hasNew = false
+            state.isServed = !state.sleepers.isEmpty
+            return state.sleepers.map(\.deadline).min()
+        }
+    }
+
+    /// Takes out those that `look` says something of and that are over by it; `nil` when there is nothing to do but to
+    /// wait on.
+    func takeReady(
+        _ look: (Admission.Wait) -> Admission.Outcome?,
+        isOver: (inout Admission.Wait, Admission.Outcome) -> Bool
+    ) -> [Sleeper]? {
+        state.withLock { state in
+            var ready: [Sleeper] = []
+            state.sleepers = state.sleepers.filter { sleeper in
+                var sleeper = sleeper
+                guard let outcome = look(sleeper.wait), isOver(&sleeper.wait, outcome) else { return true }
+                ready.append(sleeper)
+                return false
+            }
+            return ready.isEmpty && !state.hasNew && !state.sleepers.isEmpty ? nil : ready
+        }
+    }
+
+    /// Takes out those whose patience has ended and that are over by it; the others have as much again.
+    func takeLate(
+        at now: ContinuousClock.Instant,
+        _ patience: Duration,
+        isOver: (inout Admission.Wait) -> Bool
+    ) -> [Sleeper] {
+        state.withLock { state in
+            var late: [Sleeper] = []
+            for index in state.sleepers.indices.reversed() where state.sleepers[index].deadline <= now {
+                if isOver(&state.sleepers[index].wait) {
+                    late.append(state.sleepers.remove(at: index))
+                } else {
+                    state.sleepers[index].deadline = now + patience
+                }
+            }
+            return late
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import PressureSystem
+
+/// Reading without blocking, whichever kind of loader there is.
+extension KeyedEntry {
+    @usableFromInline
+    func acquireMissing(_ key: Key) async throws -> Slot<Value> {
+        let slot =
+            if let suspendingLoader {
+                try await acquire(from: { self.find(key) { self.suspendingTurn($0) } }) {
+                    Loaded(value: try await suspendingLoader(key))
+                }
+            } else {
+                try await acquireSuspending(from: finding(key), loader: loader(for: key))
+            }
+        await makeRoom()
+        return slot
+    }
+
+    /// Finds the key's slot, and begins there what it is told to.
+    func finding(_ key: Key) -> @Sendable (Beginning) -> (slot: Slot<Value>, turn: Turn?) {
+        { begins in self.find(key) { self.turn($0, begins: begins) } }
+    }
+}
