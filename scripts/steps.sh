@@ -6,28 +6,44 @@ passed=0
 failed=0
 failures=()
 
+# What the step under way says, and what those that failed complained of: the last lines of a long log tell it again.
+saying=$(mktemp -d)
+complaints=$saying/complaints
+touch "$complaints"
+complain() {
+    # Not a pipe, whose end a process that a step leaves behind would put off; so the last lines may be on their way.
+    sleep 0.5
+    local lines
+    lines=$(grep -E '^✘|error:|^[a-z]+: ' "$said" | grep -v '^warning: ' | cut -c 1-600 | tail -n 12)
+    printf '\n%s:\n%s\n' "$1" "$lines" >>"$complaints"
+}
+
 # step NAME COMMAND…: one step that passes or fails.
 step() {
-    local name=$1
+    local name=$1 said
     shift
+    said=$(mktemp -p "$saying")
     printf '\n— %s\n' "$name"
-    if "$@" </dev/null; then
+    if "$@" </dev/null > >(tee "$said") 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         failures+=("$name")
+        complain "$name"
     fi
 }
 
 # tests NAME SECONDS ARGUMENTS…: `swift test`, bounded in time, each test counted as one. One test at a time: the time
 # limit of a test that waits for the others to let it run would say nothing about the test.
 tests() {
-    local name=$1 seconds=$2 results status=0 count=0 broken=0
+    local name=$1 seconds=$2 said results status=0 count=0 broken=0
     shift 2
+    said=$(mktemp -p "$saying")
     results=$(mktemp -d)
     printf '\n— %s\n' "$name"
     # The first race ends the run, and not by its tests.
-    TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} timeout "$seconds" "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" </dev/null || status=$?
+    TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} timeout "$seconds" "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" \
+        </dev/null > >(tee "$said") 2>&1 || status=$?
     if [ -f "$results/tests-swift-testing.xml" ]; then
         count=$(grep -c '<testcase ' "$results/tests-swift-testing.xml" || true)
         broken=$(awk '/<testcase /{new=1} /<failure/{n+=new; new=0} END{print n+0}' "$results/tests-swift-testing.xml")
@@ -40,7 +56,10 @@ tests() {
     fi
     passed=$((passed + count - broken))
     failed=$((failed + broken))
-    [ "$broken" -eq 0 ] || failures+=("$name: $broken of $count")
+    [ "$broken" -eq 0 ] || {
+        failures+=("$name: $broken of $count")
+        complain "$name"
+    }
 }
 
 # beside FUNCTION: runs a function of steps in the background; `together` waits for it,
@@ -72,6 +91,8 @@ together() {
 
 # The last word: what failed, and the count. Its status is that of the script.
 finish() {
+    cat "$complaints"
+    rm -rf "$saying"
     printf '\n'
     local failure
     for failure in "${failures[@]}"; do printf 'failed: %s\n' "$failure"; done

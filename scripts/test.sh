@@ -27,10 +27,11 @@ others() {
 # Before anything else installs something: two at a time cannot.
 scripts/setup.sh zstd || echo "tests: without libzstd's headers"
 step "build" "$swift" build --build-tests
+# Before the rest begins beside: what is shown there is shown on a machine that has time for it.
+step "real memory limits" scripts/real.sh
 beside others
 tests "tests" 2400 --skip-build
 step "pages in a browser" scripts/pages.sh
-step "real memory limits" scripts/real.sh
 step "real faults" scripts/faults.sh
 step "soak" scripts/soak.sh 0.5
 step "fuzzing" scripts/fuzz.sh 20

@@ -3,13 +3,15 @@ import PressureSystem
 /// Waiting for memory without a thread: one thread looks for all tasks that do, as each of the threads that wait looks for
 /// itself. Waking tasks one by one would allocate, on the very thread that frees what they wait for.
 extension Admission {
-    /// As ``admit(_:)``, but suspends where that blocks.
+    /// As ``admit(_:isLoaded:)``, but suspends where that blocks.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before there is room.
-    package func admitSuspending(_ expected: Int) async throws -> Pass {
+    package func admitSuspending(_ expected: Int, isLoaded: Bool = false) async throws -> Pass {
         // Where one thing is done at a time, reclaims are waited for in the middle of all this.
-        guard !isSequential else { return try await BlockingPool.restores.run { self.admit(expected) } }
-        let (pass, supply) = begin(expected)
+        guard !isSequential else {
+            return try await BlockingPool.restores.run { self.admit(expected, isLoaded: isLoaded) }
+        }
+        let (pass, supply) = begin(expected, isLoaded: isLoaded)
         guard let supply else { return pass }
         guard case .reclaim(let shortage) = await suspendingVerdict(on: pass.bytes, supply) else {
             letIn(supply)

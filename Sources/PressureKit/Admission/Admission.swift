@@ -144,10 +144,13 @@ package final class Admission: Sendable {
     /// Lets a load or restore of about so many bytes in. Blocks when it would cross the least watermark and memory has to be
     /// freed first: for ``patience``, and beyond it while the overdraft is used up and memory does come free.
     ///
-    /// - Parameter expected: How many it will take; 0 when that is unknown, and then it is taken for as large as others.
+    /// - Parameters:
+    ///   - expected: How many it will take; 0 when that is unknown, and then it is taken for as large as others.
+    ///   - isLoaded: Whether an app's loader makes it. Then as much again is taken to be in use until it has ended: what it
+    ///     is made of is in memory too. Of 64 loaders at a time that is a fifth of a limit of 128 MiB.
     /// - Returns: What ``end(_:)`` is called with.
-    package func admit(_ expected: Int) -> Pass {
-        let (pass, supply) = begin(expected)
+    package func admit(_ expected: Int, isLoaded: Bool = false) -> Pass {
+        let (pass, supply) = begin(expected, isLoaded: isLoaded)
         guard let supply else { return pass }
         if case .reclaim(let shortage) = verdict(on: pass.bytes, supply) {
             wait(for: pass.bytes, shortage, supply)
@@ -159,11 +162,12 @@ package final class Admission: Sendable {
 
     /// Counts a load of about so many bytes as under way. With a supply, that one is to be asked; it has been let in
     /// otherwise.
-    func begin(_ expected: Int) -> (Pass, Supply?) {
-        let bytes = expected > 0 ? expected : books.averageArrival
-        guard bytes > 0 else { return (Pass(bytes: 0), nil) }
+    func begin(_ expected: Int, isLoaded: Bool) -> (Pass, Supply?) {
+        let arriving = expected > 0 ? expected : books.averageArrival
+        guard arriving > 0 else { return (Pass(bytes: 0), nil) }
+        let bytes = isLoaded ? 2 * arriving : arriving
         underWay.wrappingAdd(bytes, ordering: .relaxed)
-        if credit.wrappingSubtract(bytes, ordering: .relaxed).newValue >= 0 {
+        if credit.wrappingSubtract(arriving, ordering: .relaxed).newValue >= 0 {
             admitted.wrappingAdd(1, ordering: .relaxed)
             return (Pass(bytes: bytes), nil)
         }
@@ -261,7 +265,7 @@ package final class Admission: Sendable {
     /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
     /// one is not.
     ///
-    /// What does not fit is reclaimed. Outside of tasks the calling thread waits for that as ``admit(_:)`` does, which
+    /// What does not fit is reclaimed. Outside of tasks the calling thread waits for that as ``admit(_:isLoaded:)`` does, which
     /// slows down whoever makes values faster than they can be written; in a task nobody waits, because the thread is
     /// the cooperative pool's.
     ///

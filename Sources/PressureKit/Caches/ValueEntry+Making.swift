@@ -118,26 +118,26 @@ extension ValueEntry {
     /// Runs the loader in a slot whose load has begun. Returns whether the value is in place, pinned once;
     /// `false` when the slot was replaced meanwhile, so that there is a newer value to read.
     func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
-        let value: Value
-        let size: ValueSize
         do {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
-            (value, size) = try working(in: slot, bytes: statistics.expectedFootprint) {
-                let clock = clock
-                let start = clock.now()
-                let value = try loader()
-                let duration = clock.now() - start
-                // The app's code too: while this thread is named as the maker, or it would wait for itself.
-                let size = ValueSize(value)
-                statistics.noteLoad(duration, footprint: size.footprint)
-                return (value, size)
+            return try admitted(statistics.expectedFootprint, isLoaded: true) {
+                let (value, size) = try working(in: slot) {
+                    let clock = clock
+                    let start = clock.now()
+                    let value = try loader()
+                    let duration = clock.now() - start
+                    // The app's code too: while this thread is named as the maker, or it would wait for itself.
+                    let size = ValueSize(value)
+                    statistics.noteLoad(duration, footprint: size.footprint)
+                    return (value, size)
+                }
+                let isLighter = traits.alternate.load()?.takeMade() ?? false
+                return putLoaded(value, size, isLighter ? .alternate : .full, in: slot)
             }
         } catch {
             guard failLoad(slot, error) else { return false }
             throw error
         }
-        let isLighter = traits.alternate.load()?.takeMade() ?? false
-        return putLoaded(value, size, isLighter ? .alternate : .full, in: slot)
     }
 
     /// Ends a load that has failed, calls `settle` before anybody wakes, and sends the failure up; `false` when the slot
@@ -194,14 +194,19 @@ extension ValueEntry {
         return true
     }
 
-    /// Runs `work` once there is room for so many bytes, or nobody waits for it any longer, while the slot names this
-    /// thread as its maker.
-    func working<Result>(in slot: Slot<Value>, bytes: Int, _ work: () throws -> Result) rethrows -> Result {
+    /// Runs `body` once there is room for so many bytes, or nobody waits for it any longer. They count as on their way until
+    /// it has ended: until the books have what it brought, or a preempted thread's value would be in neither.
+    func admitted<Result>(_ bytes: Int, isLoaded: Bool, _ body: () throws -> Result) rethrows -> Result {
+        let admission = host?.admission
+        let pass = admission?.admit(bytes, isLoaded: isLoaded)
+        defer { if let pass { admission?.end(pass) } }
+        return try body()
+    }
+
+    /// Runs `work` while the slot names this thread as its maker.
+    func working<Result>(in slot: Slot<Value>, _ work: () throws -> Result) rethrows -> Result {
         unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
         defer { unsafe slot.header.pointee.maker.store(0, ordering: .relaxed) }
-        let admission = host?.admission
-        let pass = admission?.admit(bytes)
-        defer { if let pass { admission?.end(pass) } }
         return try work()
     }
 }

@@ -28,10 +28,11 @@ extension ValueEntry {
     /// Reads the copy back in a slot whose restore has begun. Returns as `load` does. A copy that cannot be
     /// used is replaced by what the loader makes.
     func restore(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
-        let value: Value
         do {
             let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
-            value = try working(in: slot, bytes: footprint) { try readBack(slot) }
+            return try admitted(footprint, isLoaded: false) {
+                putRestored(try working(in: slot) { try readBack(slot) }, in: slot)
+            }
         } catch {
             let failure = noteFailedRestore(slot, error)
             if loader != nil, unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil {
@@ -40,7 +41,6 @@ extension ValueEntry {
             guard failRestore(slot, failure) else { return false }
             throw failure
         }
-        return putRestored(value, in: slot)
     }
 
     /// Makes the value from the copy of a slot whose restore has begun. Blocks on the disk.

@@ -151,7 +151,7 @@ extension ValueEntry {
     private func load(_ making: Making, in slot: Slot<Value>, _ loader: SuspendingLoader<Value>) async {
         let admission = host?.admission
         do {
-            let pass = try await admission?.admitSuspending(statistics.expectedFootprint)
+            let pass = try await admission?.admitSuspending(statistics.expectedFootprint, isLoaded: true)
             defer { if let pass { admission?.end(pass) } }
             let clock = clock
             let start = clock.now()
@@ -172,7 +172,7 @@ extension ValueEntry {
         let admission = host?.admission
         let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
         do {
-            let pass = try await admission?.admitSuspending(footprint)
+            let pass = try await admission?.admitSuspending(footprint, isLoaded: false)
             defer { if let pass { admission?.end(pass) } }
             guard making.waiting > 0 else {
                 // Who comes now looks again.

@@ -256,6 +256,22 @@ import Testing
         }
     }
 
+    /// Many loaders at a time take as much for what they make their values of; a restore does not.
+    @Test func whatALoaderMakesItsValueOfCountsUntilItHasEnded() {
+        let bank = Bank(room: .mebibytes(10)) { $0 }
+        let admission = bank.admission()
+        let load = admission.admit(4 << 20, isLoaded: true)
+        #expect(bank.wanted == [])
+        admission.end(admission.admit(2 << 20))
+        #expect(bank.wanted == [])
+        admission.end(admission.admit(2 << 20, isLoaded: true))
+        #expect(bank.wanted == [.mebibytes(2)])
+        admission.books.note(4 << 20)
+        admission.end(load)
+        admission.end(admission.admit(6 << 20))
+        #expect(bank.wanted == [.mebibytes(2)], "only the value itself is left of the load")
+    }
+
     @Test func unconnectedOrUnwatchedEverythingIsLetIn() {
         let admission = Admission(clock: ManualClock())
         admission.end(admission.admit(1 << 40))

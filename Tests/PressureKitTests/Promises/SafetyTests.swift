@@ -96,14 +96,16 @@ import Testing
     @Test(arguments: [FaultyFileSystem.Fault.error(EIO), .bitFlip], LoaderKind.allCases)
     func anUnreadableCopyIsRebuiltByTheLoader(_ fault: FaultyFileSystem.Fault, _ kind: LoaderKind) async throws {
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
-        let manager = try makeManager(fileSystem: disk)
+        let clock = ManualClock()
+        let manager = try makeManager(fileSystem: disk) { $0.clock = clock }
         let controller = try addController("app", to: manager.root)
         let loads = Atomic<Int>(0)
         let cache = try controller.cache("value", kind) { () -> [UInt8] in
             loads.wrappingAdd(1, ordering: .relaxed)
+            // So that a copy is worth it.
+            clock.advance(by: .seconds(1))
             return makeBytes(50_000, seed: 4)
         }
-        // Never timed against a restore before: the first eviction writes.
         _ = try await cache.value()
         var events = manager.events.makeAsyncIterator()
         try await spill(cache, manager)
