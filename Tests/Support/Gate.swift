@@ -35,6 +35,12 @@ package final class Gate: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
+    /// Whether it was opened.
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Counts one who has come.
+    package func arrive() { state.withLock { $0.arrivals += 1 } }
+
     /// Lets the others wait until so many have come.
     package func untilArrivals(_ count: Int) async { while arrivals < count { await Task.yield() } }
 

@@ -103,8 +103,8 @@ public final class AsyncKeyedCache<Key: Hashable & Sendable, Value: Spillable>: 
     /// Where the value for `key` is at this moment.
     public func residency(for key: Key) -> Residency { entry.residency(of: key) }
 
-    /// The keys the cache knows: those of values in memory, in the spill file, and on their way. Takes every shard's lock
-    /// in turn.
+    /// The keys the cache knows: those of values in memory, in copies, and on their way, which ``keys`` leaves out. Takes
+    /// every shard's lock in turn.
     public var count: Int { entry.count }
 
     /// The bytes of the values in memory.

@@ -134,7 +134,8 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     /// Where the value for `key` is at this moment.
     public func residency(for key: Key) -> Residency { entry.residency(of: key) }
 
-    /// The keys the cache knows: those of values in memory and in the spill file. Takes every shard's lock in turn.
+    /// The keys the cache knows: those of values in memory, in copies, and on their way, which ``keys`` leaves out. Takes
+    /// every shard's lock in turn.
     public var count: Int { entry.count }
 
     /// The bytes of the values in memory.

@@ -18,18 +18,6 @@ extension KeyedEntry {
         return values
     }
 
-    /// The keys in the table.
-    var keys: [Key] {
-        var keys: [Key] = []
-        for number in 0..<KeyedShards<Key, Value>.count {
-            unsafe shards[number].pointee.withLock { shard in
-                // Under the lock: a key in the table is there.
-                shard.forEach { unsafe keys.append($0.key.pointee) }
-            }
-        }
-        return keys
-    }
-
     /// Writes one value: in memory it is pinned meanwhile; spilled, it is restored first, since its slot may be another
     /// key's at any moment that nobody holds it.
     private func saved(_ key: Key, to writer: StateFrames) throws -> StateManifest.Value? {
@@ -37,7 +25,7 @@ extension KeyedEntry {
         let slot: Slot<Value>
         do {
             // No save waits for a loader that suspends.
-            guard let found = suspendingLoader == nil ? try acquire(key) : try acquireKept(from: finding(key)) else {
+            guard let found = suspendingLoader == nil ? try acquire(key) : try acquireKept(key) else {
                 return nil
             }
             slot = found

@@ -16,6 +16,20 @@ extension KeyedEntry {
         return slot
     }
 
+    /// Pins the value if there is one, in memory or in a copy; `nil` when there is none. Runs no loader and waits for
+    /// none, and never blocks the calling thread.
+    func acquireKept(_ key: Key) async throws -> Slot<Value>? {
+        if let slot = acquireIfResident(key) { return slot }
+        let slot =
+            if suspendingLoader != nil {
+                try await acquireIfAny(from: { self.findKept(key) { self.suspendingTurn($0, begins: .restores) } }, nil)
+            } else {
+                try await acquireKeptSuspending { begins in self.findKept(key) { self.turn($0, begins: begins) } }
+            }
+        if slot != nil { await makeRoom() }
+        return slot
+    }
+
     /// Finds the key's slot, and begins there what it is told to.
     func finding(_ key: Key) -> @Sendable (Beginning) -> (slot: Slot<Value>, turn: Turn?) {
         { begins in self.find(key) { self.turn($0, begins: begins) } }

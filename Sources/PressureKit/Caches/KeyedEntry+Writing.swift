@@ -81,7 +81,7 @@ extension KeyedEntry {
     }
 
     /// Fills a slot that nobody has found yet, since its shard is locked.
-    private func put(_ value: consuming Value, _ size: ValueSize?, in slot: Slot<Value>) {
+    func put(_ value: consuming Value, _ size: ValueSize?, in slot: Slot<Value>) {
         fill(slot, with: value, size)
         finishMutation(slot, hasValue: true)
     }
@@ -107,7 +107,7 @@ extension KeyedEntry {
     }
 
     /// Changes a value that this thread has pinned, and ends that; `nil` when another value has taken its place.
-    private func change<Result>(
+    func change<Result>(
         _ key: Key,
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result

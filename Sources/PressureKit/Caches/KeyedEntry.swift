@@ -93,6 +93,15 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         return try await acquireMissing(key)
     }
 
+    /// Pins the value if there is one, in memory or in a copy; `nil` when there is none. Runs no loader and waits for
+    /// none; else blocks.
+    func acquireKept(_ key: Key) throws -> Slot<Value>? {
+        if let slot = acquireIfResident(key) { return slot }
+        let slot = try acquireKept { begins in self.findKept(key) { self.turn($0, begins: begins) } }
+        if slot != nil { enforceLimit() }
+        return slot
+    }
+
     func loader(for key: Key) -> (@Sendable () throws -> Value)? {
         guard let loader else { return nil }
         return { try loader(key) }
@@ -112,6 +121,16 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             if let ghost { unsafe slot.header.pointee.remember(ghost.uses) }
             let word = ghost.map { ResidencyWord.dropped(at: $0.stamp) } ?? .unloaded
             unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
+            return (slot, turn(slot))
+        }
+    }
+
+    /// Finds the key's slot, if it has one, and takes this reader's turn there.
+    func findKept<Turn>(_ key: Key, _ turn: (Slot<Value>) -> Turn) -> (slot: Slot<Value>, turn: Turn)? {
+        let hash = hash(key)
+        return unsafe shards.shard(of: hash).pointee.withLock { shard in
+            guard let index = shard.index(of: key, hash) else { return nil }
+            let slot = shard.place(index).slot
             return (slot, turn(slot))
         }
     }

@@ -73,7 +73,7 @@ extension LazyEntry {
 
     /// Changes a value that this thread, whose turn it is, has pinned, and ends both; `nil` when another value has taken
     /// its place.
-    private func change<Result>(
+    func change<Result>(
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
     ) throws -> (result: Result, Void)? {

@@ -75,7 +75,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     func acquire() async throws -> Slot<Value> {
         let slot =
             if let suspendingLoader {
-                try await acquire(from: self.findSuspending, suspendingLoader)
+                try await acquire(from: { self.findSuspending() }, suspendingLoader)
             } else {
                 try await acquireSuspending(from: { self.find(begins: $0) }, loader: loader)
             }
@@ -83,9 +83,31 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         return slot
     }
 
-    private func findSuspending() -> (slot: Slot<Value>, turn: SuspendingTurn?) {
+    /// Pins the value if there is one, in memory or in a copy; `nil` when there is none. Runs no loader and waits for
+    /// none; else blocks.
+    func acquireKept() throws -> Slot<Value>? {
+        if let slot = acquireIfResident() { return slot }
+        let slot = try acquireKept { self.find(begins: $0) }
+        keepBudgets()
+        return slot
+    }
+
+    /// The same without ever blocking the calling thread.
+    func acquireKept() async throws -> Slot<Value>? {
+        if let slot = acquireIfResident() { return slot }
+        let slot =
+            if suspendingLoader != nil {
+                try await acquireIfAny(from: { self.findSuspending(begins: .restores) }, nil)
+            } else {
+                try await acquireKeptSuspending { self.find(begins: $0) }
+            }
+        await keepBudgets()
+        return slot
+    }
+
+    private func findSuspending(begins: Beginning = .either) -> (slot: Slot<Value>, turn: SuspendingTurn?) {
         let slot = slot
-        return (slot, suspendingTurn(slot))
+        return (slot, suspendingTurn(slot, begins: begins))
     }
 
     private func find(begins: Beginning) -> (slot: Slot<Value>, turn: Turn?) {
@@ -142,8 +164,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     override func bringBack() throws {
         guard suspendingLoader != nil else { return release(try acquire()) }
         // A copy. What has gone meanwhile is loaded by whoever asks for it.
-        try acquireKept { self.find(begins: $0) }.map(release)
-        keepBudgets()
+        try acquireKept().map(release)
     }
 
     override func bringBackSuspending() async throws { release(try await acquire()) }

@@ -11,6 +11,8 @@ final class Making: Sendable {
         /// The value is in its slot, pinned once until the last waiter has left.
         case landed
         case failed(any Error)
+        /// The copy could not be read, and the one who began it had no use for the loader.
+        case unread(any Error)
         /// Another value has taken the slot's place.
         case replaced
     }

@@ -14,6 +14,8 @@ extension ValueEntry {
         case load, restore
         /// It would be, but it did not want to begin.
         case away
+        /// There is none, and it wants only what there is.
+        case missing
         /// Somebody else is at work: what the slot's `arrival` says while they are.
         case wait(UInt32)
     }
@@ -24,21 +26,33 @@ extension ValueEntry {
 
     /// What a reader whose turn it is begins.
     enum Beginning {
-        case neither, restores, either
+        /// Nothing yet.
+        case neither
+        /// Nothing yet, and later only a restore.
+        case neitherOfKept
+        /// A restore, and no load.
+        case restores
+        case either
+
+        /// Whether a load is none of its business, begun by others or not.
+        var isKept: Bool { self == .neitherOfKept || self == .restores }
     }
 
     /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
     func turn(_ slot: Slot<Value>, begins: Beginning) -> Turn? {
         if slot.pin() { return .pinned }
-        if begins != .neither, unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
+        let restores = begins == .restores || begins == .either
+        if restores, unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil { return .restore }
         if begins == .either {
             if unsafe slot.header.pointee.apply({ $0.beginningLoad() }) != nil {
                 // Tells this load from others in the same slot.
                 unsafe slot.header.pointee.arrival.store(UseClock.tick(), ordering: .relaxed)
                 return .load
             }
-        } else if unsafe slot.header.pointee.state.isAway {
-            return .away
+        } else {
+            let state = unsafe slot.header.pointee.state
+            if begins.isKept, state.phase == .unloaded || state.phase == .loading { return .missing }
+            if state.isAway { return .away }
         }
         let arrival = unsafe slot.header.pointee.arrival.load(ordering: .relaxed)
         return unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil ? .wait(arrival) : nil
@@ -55,6 +69,7 @@ extension ValueEntry {
             case .wait(let arrival):
                 try refuseToWaitForMyself(slot)
                 try follow(ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+            case .missing: preconditionFailure("waited for no load")
             case .away, nil: sched_yield()
             }
         }
@@ -73,7 +88,7 @@ extension ValueEntry {
             let (slot, turn) = find(.neither)
             switch turn {
             case .pinned: return slot
-            case .load, .restore: preconditionFailure("began what it was not to begin")
+            case .load, .restore, .missing: preconditionFailure("began what it was not to begin")
             case .away:
                 // As it looks now; should it be a load after all, the pool has a thread more.
                 let isSpilled = unsafe slot.header.pointee.state.phase == .spilled
@@ -84,7 +99,7 @@ extension ValueEntry {
                     case .pinned: slot
                     case .load: try self.load(slot, loader) ? slot : nil
                     case .restore: try self.restore(slot, loader) ? slot : nil
-                    case .wait, .away, nil: nil
+                    case .wait, .away, .missing, nil: nil
                     }
                 }
                 if let made { return made }
@@ -105,7 +120,7 @@ extension ValueEntry {
     }
 
     /// A loader that reads its own cache would wait for itself.
-    private func refuseToWaitForMyself(_ slot: Slot<Value>) throws {
+    func refuseToWaitForMyself(_ slot: Slot<Value>) throws {
         guard unsafe slot.header.pointee.maker.load(ordering: .relaxed) == .currentThread else { return }
         throw PressureError.recursiveAccess(path: unsafe path(of: slot.base))
     }

@@ -5,24 +5,55 @@ import Synchronization
 
 /// Reading a value back from its copy.
 extension ValueEntry {
+    /// As ``Finding``, for readers who want only what there is: `nil` when there is no slot.
+    typealias KeptFinding = (_ begins: Beginning) -> (slot: Slot<Value>, turn: Turn?)?
+
     /// Pins a value that there is, in memory or in a copy; `nil` when there is none, or only a loader that makes it. Runs
     /// no loader and waits for none; else blocks.
     ///
-    /// - Throws: ``PressureError`` when the copy cannot be read.
-    func acquireKept(from find: Finding) throws -> Slot<Value>? {
-        while true {
-            let (slot, turn) = find(.restores)
+    /// - Throws: ``PressureError`` when the copy cannot be read, or `recursiveAccess`.
+    func acquireKept(from find: KeptFinding) throws -> Slot<Value>? {
+        while let (slot, turn) = find(.restores) {
             switch turn {
             case .pinned: return slot
             case .restore: if try restore(slot, nil) { return slot }
             case .wait(let arrival):
-                if unsafe slot.header.pointee.state.phase == .loading { return nil }
+                try refuseToWaitForMyself(slot)
                 try follow(ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
-            case .away: return nil
+            case .missing: return nil
             case .load: preconditionFailure("began what it was not to begin")
-            case nil: sched_yield()
+            case .away, nil: sched_yield()
             }
         }
+        return nil
+    }
+
+    /// The same without ever blocking the calling thread, for caches whose loaders do not suspend.
+    func acquireKeptSuspending(
+        from find: @escaping @Sendable (_ begins: Beginning) -> (slot: Slot<Value>, turn: Turn?)?
+    ) async throws -> Slot<Value>? {
+        while let (slot, turn) = find(.neitherOfKept) {
+            switch turn {
+            case .pinned: return slot
+            case .missing: return nil
+            case .load, .restore: preconditionFailure("began what it was not to begin")
+            case .away:
+                let made = try await BlockingPool.restores.run { () throws -> Slot<Value>? in
+                    guard let (slot, turn) = find(.restores) else { return nil }
+                    return switch turn {
+                    case .pinned: slot
+                    case .restore: try self.restore(slot, nil) ? slot : nil
+                    case .load, .wait, .away, .missing, nil: nil
+                    }
+                }
+                if let made { return made }
+            case .wait(let arrival):
+                try refuseToWaitForMyself(slot)
+                try follow(await ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+            case nil: await Task.yield()
+            }
+        }
+        return nil
     }
 
     /// Reads the copy back in a slot whose restore has begun. Returns as `load` does. A copy that cannot be
@@ -75,13 +106,15 @@ extension ValueEntry {
     }
 
     /// Ends a restore that has failed and leaves the copy where it is. Returns and calls `settle` as `failLoad` does.
+    ///
+    /// Who waits for a value that the loader makes looks again: not everybody leaves the loader alone.
     func failRestore(_ slot: Slot<Value>, _ failure: any Error, settle: () -> Void = {}) -> Bool {
         guard let step = unsafe slot.header.pointee.apply({ $0.failingRestore() }) else {
             release(slot)
             return false
         }
         settle()
-        unsafe wake(slot.base, after: step.before, outcome: .failed(failure))
+        unsafe wake(slot.base, after: step.before, outcome: step.before.isReloadable ? .changed : .failed(failure))
         return true
     }
 }

@@ -23,24 +23,29 @@ extension ValueEntry {
         case joined(Making, since: UInt32)
         /// Somebody is at work who makes no value for readers: a writer, a save, an eviction.
         case busy(since: UInt32)
+        /// There is none, and it wants only what there is.
+        case missing
     }
 
     /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
     /// In one step with the list of makings, or one might be missed by a reader who would not count.
-    func suspendingTurn(_ slot: Slot<Value>) -> SuspendingTurn? {
+    ///
+    /// - Parameter begins: `either`, or `restores` for a reader who leaves loads alone.
+    func suspendingTurn(_ slot: Slot<Value>, begins: Beginning = .either) -> SuspendingTurn? {
         let priority = Task.currentPriority
         return makings.withLock { makings in
             let arrival = unsafe slot.header.pointee.arrival.load(ordering: .relaxed)
-            if let making = makings[slot.address], unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil,
-                making.join()
+            if let making = makings[slot.address], begins == .either || !making.isLoading,
+                unsafe slot.header.pointee.apply({ $0.awaiting() }) != nil, making.join()
             {
                 return .joined(making, since: arrival)
             }
-            switch turn(slot, begins: .either) {
+            switch turn(slot, begins: begins) {
             case .pinned: return .pinned
             case .load: return begin(slot, isLoading: true, priority, &makings)
             case .restore: return begin(slot, isLoading: false, priority, &makings)
             case .wait(let arrival): return .busy(since: arrival)
+            case .missing: return .missing
             case .away, nil: return nil
             }
         }
@@ -67,16 +72,33 @@ extension ValueEntry {
         from find: @Sendable () -> (slot: Slot<Value>, turn: SuspendingTurn?),
         _ loader: @escaping SuspendingLoader<Value>
     ) async throws -> Slot<Value> {
+        guard let slot = try await acquireIfAny(from: { find() }, loader) else {
+            preconditionFailure("a loader makes every value")
+        }
+        return slot
+    }
+
+    /// The same, also for readers who want only what there is.
+    ///
+    /// - Parameters:
+    ///   - find: finds the slot and takes the next step there; `nil` when there is no slot.
+    ///   - loader: `nil` for a reader who wants only what there is.
+    /// - Returns: `nil` for such a reader, when there is none.
+    func acquireIfAny(
+        from find: @Sendable () -> (slot: Slot<Value>, turn: SuspendingTurn?)?,
+        _ loader: SuspendingLoader<Value>?
+    ) async throws -> Slot<Value>? {
         while true {
             try Task.checkCancellation()
-            let (slot, turn) = find()
+            guard let (slot, turn) = find() else { return nil }
             switch turn {
             case .pinned: return slot
+            case .missing: return nil
             case .begun(let making, let arrival):
                 making.start { await self.make(making, in: slot, loader) }
-                if try await wait(for: making, in: slot, since: arrival) { return slot }
+                if try await wait(for: making, in: slot, since: arrival, loads: loader != nil) { return slot }
             case .joined(let making, let arrival):
-                if try await wait(for: making, in: slot, since: arrival) { return slot }
+                if try await wait(for: making, in: slot, since: arrival, loads: loader != nil) { return slot }
             case .busy(let arrival):
                 let outcome = await ParkingLot.parkUnlessCancelled(on: slot.address) {
                     slot.isStillBusy(since: arrival)
@@ -89,7 +111,14 @@ extension ValueEntry {
 
     /// Waits for a making in which this reader is counted. Returns whether the value is pinned for it; `false` when it is
     /// to look again.
-    private func wait(for making: Making, in slot: Slot<Value>, since arrival: UInt32) async throws -> Bool {
+    ///
+    /// - Parameter loads: whether it has the value loaded if there is no other way.
+    private func wait(
+        for making: Making,
+        in slot: Slot<Value>,
+        since arrival: UInt32,
+        loads: Bool
+    ) async throws -> Bool {
         defer { leave(making, slot) }
         // Counted there: the slot is still this key's.
         guard making.beginWaiting() else { throw PressureError.recursiveAccess(path: unsafe path(of: slot.base)) }
@@ -106,7 +135,8 @@ extension ValueEntry {
         // Pinned by the making until all have left: no reclaim comes between.
         case .landed: return slot.pin()
         case .failed(let error): throw error
-        case .replaced, nil: return false
+        case .unread(let error) where !loads: throw error
+        case .unread, .replaced, nil: return false
         }
     }
 
@@ -141,9 +171,9 @@ extension ValueEntry {
         return true
     }
 
-    private func make(_ making: Making, in slot: Slot<Value>, _ loader: SuspendingLoader<Value>) async {
-        let isRestored = making.isLoading ? false : await restore(making, in: slot)
-        if !isRestored { await load(making, in: slot, loader) }
+    private func make(_ making: Making, in slot: Slot<Value>, _ loader: SuspendingLoader<Value>?) async {
+        let isRestored = making.isLoading ? false : await restore(making, in: slot, loads: loader != nil)
+        if !isRestored, let loader { await load(making, in: slot, loader) }
         // Readers do so too before they go on; but they may all have been cancelled.
         await makeRoom()
     }
@@ -168,7 +198,7 @@ extension ValueEntry {
     }
 
     /// Reads the copy back, on a thread that may block. Returns whether that was all; `false` when the loader is to run.
-    private func restore(_ making: Making, in slot: Slot<Value>) async -> Bool {
+    private func restore(_ making: Making, in slot: Slot<Value>, loads: Bool) async -> Bool {
         let admission = host?.admission
         let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
         do {
@@ -189,14 +219,16 @@ extension ValueEntry {
             return true
         } catch {
             let failure = noteFailedRestore(slot, error)
-            if unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil {
+            if loads, unsafe slot.header.pointee.apply({ $0.rebuilding() }) != nil {
                 if making.beginLoading() { return false }
                 forget(making, slot)
                 endUnwanted(slot)
                 return true
             }
             _ = claim(making, slot)
-            if !failRestore(slot, failure, settle: { making.end(.failed(failure)) }) { making.end(.replaced) }
+            let isReloadable = unsafe slot.header.pointee.state.isReloadable
+            let ending: Making.Ending = isReloadable ? .unread(failure) : .failed(failure)
+            if !failRestore(slot, failure, settle: { making.end(ending) }) { making.end(.replaced) }
             return true
         }
     }

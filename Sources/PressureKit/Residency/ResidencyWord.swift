@@ -113,6 +113,14 @@ extension ResidencyWord {
     /// Whether there is no value and nobody is making one.
     package var isAway: Bool { phase == .unloaded || phase == .spilled }
 
+    /// Whether there is a value, in memory or in a copy, whoever is at work on it.
+    package var hasValue: Bool {
+        switch phase {
+        case .resident, .mutating, .releasing, .spilled, .restoring: true
+        case .unloaded, .loading, .retired: false
+        }
+    }
+
     /// Whether nothing holds the value: no pin and no copy in the making.
     package var isIdle: Bool { pins == 0 && !isCopying }
 

@@ -81,6 +81,38 @@ extension Workflow {
         ),
     ]
 
+    // MARK: What there is
+
+    static let present = [
+        Workflow(
+            name: "read and changed if present",
+            prepare: { bench in
+                try fill(bench)
+                try fill(bench, isLoaded: true)
+                let allowed = CacheOptions(supportedDispositions: [.keep, .spill])
+                let cache = try bench.controller.keyedCache("loaded", options: allowed) { (key: Int) in
+                    makeBytes(30_000, seed: UInt64(key))
+                }
+                for key in 0..<4 {
+                    let bytes = makeBytes(30_000, seed: UInt64(key))
+                    if key < 2 { try cache.loadIfNeeded(for: key) } else { cache.set(bytes, for: key) }
+                    bench.track(key, of: cache, bytes, isLoaded: key < 2, from: { $0 }, to: { $0 })
+                }
+                await bench.warn()
+            },
+            act: { bench, context in
+                bench.readPresent(context)
+                await bench.warn()
+                for (number, value) in bench.values.enumerated() where number % 2 == 1 {
+                    value.changeOrMake(to: makeBytes(40_000, seed: UInt64(100 + number)), context)
+                }
+                await bench.warn()
+                bench.readPresent(context)
+                bench.readAll(context)
+            }
+        )
+    ]
+
     // MARK: By key
 
     static let keyed = [

@@ -28,7 +28,7 @@ struct Workflow: Sendable, CustomTestStringConvertible {
         }
     }
 
-    static let all = evictions + restores + changes + calm + keyed
+    static let all = evictions + restores + changes + present + calm + keyed
 
     // MARK: Out
 

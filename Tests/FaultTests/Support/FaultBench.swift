@@ -67,7 +67,9 @@ final class FaultBench {
     func track(_ cache: LazyCache<[UInt8]>, _ bytes: [UInt8], isLoaded: Bool = false) {
         let value = TrackedValue(path: cache.path, bytes, isLoaded: isLoaded) { try cache.value() }
         value.forget = { try? cache.invalidate() }
+        value.peek = { try cache.valueIfPresent() }
         value.update = { bytes in try cache.update { $0 = bytes } }
+        value.updateOrMake = { bytes in try cache.update(default: []) { $0 = bytes } }
         value.set = { try? cache.set($0) }
         values.append(value)
     }
@@ -85,7 +87,9 @@ final class FaultBench {
             try cache.withValue(for: key, read)
         }
         value.forget = { cache.invalidate(for: key) }
+        value.peek = { try cache.valueIfPresent(for: key).map(read) }
         value.update = { bytes in try cache.update(for: key) { $0 = make(bytes) } }
+        value.updateOrMake = { bytes in try cache.update(for: key, default: make([])) { $0 = make(bytes) } }
         value.set = { cache.set(make($0), for: key) }
         values.append(value)
     }
@@ -100,6 +104,12 @@ final class FaultBench {
     func readAll(_ context: String) {
         disk.writeBack()
         for value in values { value.check(mayFail: !isHarmless && !failsLate, context) }
+    }
+
+    /// Reads every value that is there, as `readAll` does; no loader makes up for a failure.
+    func readPresent(_ context: String) {
+        disk.writeBack()
+        for value in values { value.checkPresent(mayFail: !isHarmless && !failsLate, context) }
     }
 
     /// Lets everything become cold, and the worker do all there is to do.
@@ -177,7 +187,9 @@ final class TrackedValue {
     var isLoaded: Bool
     var bytes: [UInt8]
     var forget: () -> Void = {}
+    var peek: () throws -> [UInt8]? = { nil }
     var update: ([UInt8]) throws -> Void = { _ in }
+    var updateOrMake: ([UInt8]) throws -> Void = { _ in }
     var set: ([UInt8]) -> Void = { _ in }
     private let read: () throws -> [UInt8]
 
@@ -192,6 +204,27 @@ final class TrackedValue {
             if !isSame(found, bytes) { Issue.record("\(context): \(path) has \(found.count) wrong bytes") }
         } catch {
             judge(error, mayFail: mayFail && !isLoaded, context)
+        }
+    }
+
+    /// The same without its loader, which alone may have it missing.
+    func checkPresent(mayFail: Bool, _ context: String) {
+        do {
+            let found = try peek()
+            if let found, !isSame(found, bytes) { Issue.record("\(context): \(path) has \(found.count) wrong bytes") }
+            if found == nil, !isLoaded { Issue.record("\(context): \(path) is missing") }
+        } catch {
+            judge(error, mayFail: mayFail, context)
+        }
+    }
+
+    /// Changes it without its loader, or makes it; it keeps what it was when that fails.
+    func changeOrMake(to new: [UInt8], _ context: String) {
+        do {
+            try updateOrMake(new)
+            (bytes, isLoaded) = (new, false)
+        } catch {
+            judge(error, mayFail: true, context)
         }
     }
 
