@@ -155,10 +155,12 @@ extension ValueEntry {
         }
     }
 
-    /// Ends a load that has failed, calls `settle` before anybody wakes, and sends the failure up; `false` when the slot
-    /// was replaced meanwhile, and nobody is to hear of it.
+    /// Ends a load that brought no value, calls `settle` before anybody wakes, and sends the failure up, if it is one;
+    /// `false` when the slot was replaced meanwhile, and nobody is to hear of it.
     func failLoad(_ slot: Slot<Value>, _ error: any Error, settle: () -> Void = {}) -> Bool {
-        statistics.failures.wrappingAdd(1, ordering: .relaxed)
+        // Without a loader there was nothing that could fail, and a load that was cancelled did as it was told.
+        let isFailure = hasLoader && !(error is CancellationError)
+        if isFailure { statistics.failures.wrappingAdd(1, ordering: .relaxed) }
         guard let step = unsafe slot.header.pointee.apply({ $0.failingLoad() }) else {
             release(slot)
             return false
@@ -166,7 +168,7 @@ extension ValueEntry {
         settle()
         unsafe wake(slot.base, after: step.before, outcome: .failed(error))
         unsafe didDrop(slot.base)
-        climb(.load, error)
+        if isFailure { climb(.load, error) }
         return true
     }
 

@@ -98,7 +98,9 @@ extension ValueEntry {
 
     /// Counts a restore that has failed and sends the failure up. Returns what its readers are told.
     func noteFailedRestore(_ slot: Slot<Value>, _ error: any Error) -> any Error {
-        let error = (error as? SpillFailure)?.pressureError() ?? error
+        // Being restored: whether a loader makes it does not change.
+        let isReloadable = unsafe slot.header.pointee.state.isReloadable
+        let error = (error as? SpillFailure)?.pressureError(isReloadable: isReloadable) ?? error
         let failure = (error as? PressureError)?.at(path: unsafe path(of: slot.base))
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
         if !climb(.restore, failure ?? error), let failure { host?.note(failure) }

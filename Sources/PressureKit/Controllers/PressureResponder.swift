@@ -1,7 +1,8 @@
 /// What delegates of controllers and managers have in common: a place in the chain that leads from a cache to its
 /// controller, its parents, and the manager.
 public protocol PressureResponder: AnyObject, Sendable {
-    /// A load, spill or restore of a cache below has failed, and nobody further down has handled it.
+    /// A load, spill or restore of a cache below has failed, and nobody further down has handled it. A load that was
+    /// cancelled has not failed, and neither has reading a cache without a loader that has no value.
     ///
     /// Called with nothing locked, on the thread on which it failed; for a spill, on the manager's listener thread.
     ///

@@ -6,7 +6,8 @@ import SpillStore
 public struct ResourceFailure: Sendable {
     /// What failed.
     public enum Kind: String, Sendable, CaseIterable {
-        /// A loader threw. Its readers got the error, and the next one tries again.
+        /// A loader threw. Its readers got the error, and the next one tries again. A `CancellationError` is no failure,
+        /// and neither is reading a cache that has no loader and no value.
         case load
         /// A copy could not be written. The value is in memory, unchanged.
         case spill

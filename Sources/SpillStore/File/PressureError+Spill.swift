@@ -112,8 +112,10 @@ extension SpillDirectory.Origin {
 
 extension SpillFailure {
     /// The same failure in words, with its remedy, for the cache at `path`. Allocates: not for the reclaim path.
-    package func pressureError(path: String? = nil) -> PressureError {
-        PressureError(code: code, message: message, path: path, errno: errno?.rawValue)
+    ///
+    /// - Parameter isReloadable: whether a loader makes the value that could not be read.
+    package func pressureError(path: String? = nil, isReloadable: Bool = false) -> PressureError {
+        PressureError(code: code, message: message(isReloadable), path: path, errno: errno?.rawValue)
     }
 
     private var code: PressureError.Code {
@@ -133,7 +135,7 @@ extension SpillFailure {
         }
     }
 
-    private var message: String {
+    private func message(_ isReloadable: Bool) -> String {
         switch self {
         case .limitReached:
             "The spill file has reached its limit. Raise spillLimit, or the process's file-size limit (ulimit -f)."
@@ -163,9 +165,11 @@ extension SpillFailure {
         case .notWritten:
             "A spilled copy does not read back as it was written. The value is still in memory; check the disk."
         case .readFailed(let errno):
-            "Reading the spill file failed: \(errno). Check the disk; a cache with a loader rebuilds its value."
+            "Reading the spill file failed: \(errno). Check the disk; \(isReloadable ? Self.isMade : "the copy is kept.")"
         case .damaged(let damage):
-            "A spilled copy is damaged (\(damage)). Check the disk; a cache with a loader rebuilds its value."
+            "A spilled copy is damaged (\(damage)). Check the disk; \(isReloadable ? Self.isMade : "set the value again.")"
         }
     }
+
+    private static let isMade = "the cache's loader makes the value again."
 }

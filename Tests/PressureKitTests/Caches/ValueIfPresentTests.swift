@@ -100,6 +100,8 @@ import Testing
         for key in [1, 2] {
             let error = await #expect(throws: PressureError.self) { try await cache.valueIfPresent(key) }
             #expect(error?.code == .restoreFailed && error?.path == "app/tiles[\(key)]")
+            let isSaidToBeMade = error?.message.contains("loader makes the value again") ?? false
+            #expect(isSaidToBeMade == (key == 2), "\(key): \(error?.message ?? "")")
             #expect(cache.contains(key) && cache.residency(key) == .spilled)
         }
         #expect(cache.statistics().failures == 2 && loads.value == 1)

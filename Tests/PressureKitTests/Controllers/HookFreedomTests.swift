@@ -7,6 +7,8 @@ import Testing
 
 /// No hook is called with a lock held: whatever it does, and whatever other threads do while it lasts, nobody waits.
 @Suite(.timeLimit(.minutes(15))) struct HookFreedomTests {
+    private struct Broken: Error {}
+
     /// A delegate that, from inside the first call of one hook, does everything, on its own thread and on another one
     /// that it waits for.
     final class Everything: PressureControllerDelegate, PressureManagerDelegate {
@@ -132,7 +134,7 @@ import Testing
         let running = Task { try await manager.run() }
         app.appear()
         _ = try await loaded.value()
-        _ = try? await app.cache("broken") { () throws -> [UInt8] in throw CancellationError() }.value()
+        _ = try? await app.cache("broken") { () throws -> [UInt8] in throw Broken() }.value()
         source.set(.warning)
         while hook.contains("evel"), delegate.calls.withLock({ $0 }) == 0 { await Task.yield() }
         source.set(.normal)
