@@ -38,26 +38,30 @@ extension KeyedEntry {
         return try savedPinned(slot, to: writer)
     }
 
-    /// Puts saved values in place, out of memory. Those whose keys cannot be read are left out.
-    func adopt(_ values: [StateManifest.Value], in file: SegmentFile) -> Bool {
-        guard let type = Key.self as? any LosslessStringConvertible.Type else { return false }
+    /// Puts saved values in place, out of memory. Those whose keys cannot be read are left out. Returns their bytes on disk;
+    /// `nil` when no key can be read.
+    func adopt(_ values: [StateManifest.Value], in file: SegmentFile) -> Int? {
+        guard let type = Key.self as? any LosslessStringConvertible.Type else { return nil }
+        var bytes = 0
         for value in values {
             guard let name = value.key, let key = type.init(name) as? Key else { continue }
-            adopt(value, for: key, in: file)
+            if adopt(value, for: key, in: file) { bytes += value.storedByteCount }
         }
-        return true
+        return bytes
     }
 
-    private func adopt(_ value: StateManifest.Value, for key: Key, in file: SegmentFile) {
+    /// Whether it is in place.
+    private func adopt(_ value: StateManifest.Value, for key: Key, in file: SegmentFile) -> Bool {
         // Whatever there is for the key gives way.
         replace(key, with: nil, nil)
         let hash = hash(key)
-        withShard(of: hash) { shard in
+        return withShard(of: hash) { shard in
             // Somebody was faster: what is newer stays.
-            guard shard.index(of: key, hash) == nil else { return }
+            guard shard.index(of: key, hash) == nil else { return false }
             let slot = shard.insert(key, hash).slot
             unsafe slot.header.pointee.word.store(ResidencyWord.mutating.rawValue, ordering: .relaxed)
             adopt(value, in: file, slot)
+            return true
         }
     }
 }

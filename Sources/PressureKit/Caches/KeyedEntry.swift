@@ -216,7 +216,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         try savedValues(to: writer).map { StateManifest.Cache(name: name, type: typeName, layout: layout, values: $0) }
     }
 
-    override func adopt(_ saved: SavedCache) throws(PressureError) -> Bool {
+    override func adopt(_ saved: SavedCache) throws(PressureError) -> Int? {
         try check(saved.cache)
         return adopt(saved.cache.values, in: saved.file)
     }

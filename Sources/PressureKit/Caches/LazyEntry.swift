@@ -141,11 +141,11 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         try saved(to: writer).map { StateManifest.Cache(name: name, type: typeName, layout: layout, values: [$0]) }
     }
 
-    override func adopt(_ saved: SavedCache) throws(PressureError) -> Bool {
+    override func adopt(_ saved: SavedCache) throws(PressureError) -> Int? {
         try check(saved.cache)
-        guard let value = saved.cache.values.first, value.key == nil else { return false }
+        guard let value = saved.cache.values.first, value.key == nil else { return nil }
         try adopt(value, in: saved.file)
-        return true
+        return value.storedByteCount
     }
 
     override func witnesses() throws -> [WitnessedValue] { try witnessesOfOne() }

@@ -9,20 +9,20 @@ extension PressureController {
         set { state.withLock { $0.isRestorable = newValue } }
     }
 
-    /// Gives a cache what was saved of it, if anything was. Returns whether it was.
+    /// Gives a cache what was saved of it, if anything was. Returns its bytes on disk.
     ///
     /// - Throws: ``PressureError`` with `stateMismatch` when what was saved is not what the cache holds.
-    func takeSaved(_ entry: CacheEntry) throws(PressureError) -> Bool {
-        guard entry.traits.isRestorable.load(ordering: .relaxed) else { return false }
-        guard let saved = state.withLock({ $0.saved.removeValue(forKey: entry.name) }) else { return false }
+    func takeSaved(_ entry: CacheEntry) throws(PressureError) -> Int? {
+        guard entry.traits.isRestorable.load(ordering: .relaxed) else { return nil }
+        guard let saved = state.withLock({ $0.saved.removeValue(forKey: entry.name) }) else { return nil }
         return try entry.adopt(saved)
     }
 
-    /// The same for a cache that is registered when nobody waits for a report.
+    /// The same for a cache that is registered when nobody waits for a report. Returns whether anything was saved.
     @discardableResult
     func claimSaved(_ entry: CacheEntry) -> Bool {
         do {
-            return try takeSaved(entry)
+            return try takeSaved(entry) != nil
         } catch {
             context?.note(error)
             return false

@@ -170,11 +170,11 @@ package class CacheEntry: @unchecked Sendable {
     /// What a saved state says of the cache, with its values written to `writer`; `nil` when there are none. Blocks.
     func save(to writer: StateFrames) throws -> StateManifest.Cache? { nil }
 
-    /// Puts what was saved in place of what there is; whether that was possible.
+    /// Puts what was saved in place of what there is. Returns its bytes on disk; `nil` when that was not possible.
     ///
     /// - Throws: ``PressureError`` with `stateMismatch` when values of another type or layout were saved, or
     ///   `recursiveAccess`.
-    func adopt(_ saved: SavedCache) throws(PressureError) -> Bool { false }
+    func adopt(_ saved: SavedCache) throws(PressureError) -> Int? { nil }
 
     /// Every value there is, read where it is. Blocks.
     func witnesses() throws -> [WitnessedValue] { [] }

@@ -15,6 +15,6 @@ public struct StateReport: Sendable {
     public var stopped: [String] = []
     /// What went wrong at single controllers and caches; the rest was saved or restored.
     public var failures: [PressureError] = []
-    /// The size of the state on disk, after saving.
+    /// Bytes on disk: after saving, of the state; after restoring, of the copies that caches got their values as.
     public var byteCount = ByteCount.zero
 }

@@ -117,7 +117,9 @@ struct StateApplication {
             }
             for entry in controller.state.withLock({ $0.entries }) {
                 do throws(PressureError) {
-                    if try controller.takeSaved(entry) { report.caches.append(entry.path) }
+                    guard let bytes = try controller.takeSaved(entry) else { continue }
+                    report.caches.append(entry.path)
+                    report.byteCount.bytes += bytes
                 } catch {
                     report.failures.append(error)
                 }

@@ -14,6 +14,9 @@ struct StateManifest: Hashable, Sendable {
         var variant: UInt8
         /// One for each chunk.
         var records: [SpillRecord]
+
+        /// The bytes of its chunks in the file.
+        var storedByteCount: Int { records.reduce(0) { $0 + Int($1.storedLength) } }
     }
 
     /// A cache.

@@ -17,6 +17,7 @@ import Testing
         let report = try await app.manager.restoreState(from: StateBench.directory, version: "1")
         #expect(report.isFound && report.version == "1")
         #expect(report.stopped == [] && report.failures == [])
+        #expect(report.byteCount == .zero, "nobody has asked for the caches yet")
         #expect(
             app.lines.take() == [
                 "provide news/article", "provide news/article/sheet", "decode 7", "decode 7", "decode 7", "finish",
@@ -47,10 +48,37 @@ import Testing
         #expect(try await held.value() == makeBytes(300_000, seed: 1))
     }
 
+    /// Of values, as they lie on the disk; what nobody claims yet, or nobody may have, is not among it.
+    @Test func theReportSaysHowMuchWasRestored() async throws {
+        let first = try App(bench.disk)
+        func noise(_ count: Int) -> [UInt8] { makeBytes(count, seed: 1, randomBits: 8) }
+        _ = try first.news.cache("mine", initialValue: noise(300_000))
+        _ = try first.news.cache("later", initialValue: noise(70_000))
+        _ = try first.news.cache("other", initialValue: noise(50_000))
+        let tiles = try first.news.keyedCache("tiles", key: String.self, value: [UInt8].self)
+        for key in ["1", "2", "none"] { tiles.set(noise(20_000), for: key) }
+        let saved = try await first.manager.saveState(to: StateBench.directory, version: "1")
+        #expect(saved.byteCount > .bytes(480_000))
+        bench.base.endProcess()
+
+        let app = try App(bench.disk)
+        let mine = try app.news.cache("mine", of: [UInt8].self)
+        let other = try app.news.cache("other", of: String.self)
+        let numbers = try app.news.keyedCache("tiles", key: Int.self, value: [UInt8].self)
+        let report = try await app.manager.restoreState(from: StateBench.directory, version: "1")
+        #expect(report.caches.sorted() == ["news/mine", "news/tiles"])
+        #expect(report.failures.map(\.code) == [.stateMismatch])
+        #expect(numbers.keys.sorted() == [1, 2])
+        // Noise is stored as it is, and each chunk with a few bytes about it.
+        #expect(report.byteCount >= .bytes(340_000) && report.byteCount < .bytes(341_000), "\(report.byteCount)")
+        #expect(try await mine.value() == noise(300_000))
+        withExtendedLifetime(other) {}
+    }
+
     @Test func withoutAStateNothingHappens() async throws {
         let app = try App(bench.disk)
         let report = try await app.manager.restoreState(from: StateBench.directory, version: "1")
-        #expect(!report.isFound && report.controllers == [])
+        #expect(!report.isFound && report.controllers == [] && report.byteCount == .zero)
         #expect(app.lines.take() == [])
     }
 
