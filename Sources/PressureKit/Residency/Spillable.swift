@@ -12,18 +12,21 @@
 /// }
 /// ```
 ///
-/// Spilled bytes never leave the process: they are read back by the code that wrote them, checked by a checksum, so no
-/// versioning is needed. A saved state is read by a later process. There values are matched by their type, and arrays by
-/// size, stride and alignment of their elements as well; when the bytes of a type change in any other way, give the app
-/// another version (``PressureManager/restoreState(from:version:)``).
+/// A spilled value is read back by the process that wrote it, so its bytes need no version. The same bytes are what a saved
+/// state has, and that is read by a later process, perhaps a later version of the app. There values are matched by their type,
+/// and arrays by size, stride and alignment of their elements as well; when the bytes of a type change in any other way, give
+/// the app another version (``PressureManager/restoreState(from:version:)``). In either case a checksum comes first.
 public protocol Spillable: Sendable {
-    /// How many bytes ``withSpillBytes(_:)`` passes. Asked once for each change of the value.
+    /// How many bytes ``withSpillBytes(_:)`` passes.
+    ///
+    /// Asked once for each load and each change of the value, before readers get it: who waits for the load waits for this
+    /// too. Not asked when a value is read that is in memory, or restored.
     var spillByteCount: Int { get }
 
     /// The bytes of memory that releasing the value gives back, for the planner and for what a report claims.
     ///
-    /// Asked once for each change of the value. The default is ``spillByteCount``. It is not an error to be wrong, but
-    /// reports will show the gap.
+    /// Asked when ``spillByteCount`` is, which is the default. It is not an error to be wrong, but reports will show the
+    /// gap.
     var footprint: Int { get }
 
     /// Passes the value's bytes to `body`, which copies them before it returns.

@@ -26,6 +26,17 @@ private func dispatch(cache: Cache) {
     source.activate()
 }
 
+private func manyValues(app: PressureController) async throws {
+    let notes = try app.keyedCache("notes", key: String.self, value: String.self)
+    notes.set("milk", for: "shopping")
+    try notes.update(for: "log", default: "") { $0 += "opened\n" }
+    let draft = try await notes.valueIfPresent(for: "draft")  // restored if it is spilled; nil if there is none
+    let isKnown = notes.contains("draft")  // asks, and brings nothing back
+    let names = notes.keys.sorted()  // of values in memory and in copies, at this moment
+    notes.removeAll()
+    _ = (draft, isKnown, names)
+}
+
 private struct Client {
     func get(_ path: String) async throws -> [UInt8] { Array(path.utf8) }
 }
