@@ -3,8 +3,8 @@ extension KeyedCache {
     /// none yet.
     ///
     /// A snapshot: a key that has a value throughout the call is in it, once; one that comes or goes meanwhile may be.
-    /// Copies every key, one part in 32 of the cache at a time, which is locked meanwhile: some milliseconds in all for
-    /// 100,000 keys. Reads no value and notes no use.
+    /// Copies every key, so that it takes as long as there are many; a 32nd part of the cache is locked at a time, and its
+    /// readers wait meanwhile. Reads no value and notes no use.
     public var keys: [Key] { entry.keys }
 
     /// Whether there is a value for `key`, in memory or in a copy. Loads and restores nothing, waits for nothing, and is
