@@ -185,7 +185,9 @@ import Testing
             return Self.value(key)
         }
         await #expect(throws: LoaderError(key: -1)) { try await cache.values(for: [-1, 1, 2, 3], atMost: 4) }
-        #expect(cache.count == 0)
+        #expect(cache.keys == [])
+        // The task whose loader threw forgets the key when its readers have been told.
+        while cache.count > 0 { await Task.yield() }
         while stuck.waiting > 0 { await Task.yield() }
     }
 
