@@ -8,7 +8,7 @@ extension KeyedCache {
     public var keys: [Key] { entry.keys }
 
     /// Whether there is a value for `key`, in memory or in a copy. Loads and restores nothing, waits for nothing, and is
-    /// no use of the value. It may have gone by the time you look at the answer: ``valueIfPresent(for:)`` asks and reads
+    /// no use of the value. It may have gone by the time you look at the answer: `valueIfPresent(for:)` asks and reads
     /// in one step.
     public func contains(_ key: Key) -> Bool { entry.contains(key) }
 

@@ -5,7 +5,7 @@ extension LazyCache {
     /// value that is being loaded is not there yet. Blocks while a value is restored or changed.
     ///
     /// - Throws: ``PressureError`` with `restoreFailed` or `damagedCopy` when there is one and its copy cannot be read:
-    ///   it stays where it is, and ``value()`` has the loader, if there is one, make it again. `recursiveAccess` from
+    ///   it stays where it is, and `value()` has the loader, if there is one, make it again. `recursiveAccess` from
     ///   inside ``update(_:)`` of the same cache.
     public func valueIfPresent() throws -> Value? {
         try entry.acquireKept().map { Lease(slot: $0, entry: entry).value }
@@ -36,7 +36,7 @@ extension KeyedCache {
     /// for none: a value that is being loaded is not there yet. Blocks while a value is restored or changed.
     ///
     /// - Throws: ``PressureError`` with `restoreFailed` or `damagedCopy` when there is one and its copy cannot be read:
-    ///   it stays where it is, and ``value(for:)`` has the loader, if there is one, make it again. `recursiveAccess` from
+    ///   it stays where it is, and `value(for:)` has the loader, if there is one, make it again. `recursiveAccess` from
     ///   inside ``update(for:_:)`` of the same key.
     public func valueIfPresent(for key: Key) throws -> Value? {
         try entry.acquireKept(key).map { Lease(slot: $0, entry: entry).value }
