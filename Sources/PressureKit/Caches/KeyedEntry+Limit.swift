@@ -6,7 +6,6 @@ extension KeyedEntry {
     /// the value that was too much: who fills the cache makes the room. May block on the disk.
     func enforceLimit() {
         defer { keepBudgets() }
-        guard limit != nil || countLimit != nil else { return }
         /// Shards in a row that gave nothing: after two rounds over all of them every value has been passed over once.
         var fruitless = 0
         while isAboveLimit, fruitless < 2 * KeyedShards<Key, Value>.count {

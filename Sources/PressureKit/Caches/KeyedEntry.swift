@@ -13,10 +13,11 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     let loader: (@Sendable (Key) throws -> Value)?
     /// In its place, one that suspends: then nobody who blocks may ask for a value.
     let suspendingLoader: (@Sendable (Key) async throws -> Value)?
+    private let dropsWhatWasSet: Bool
     /// The bytes of values in memory that the cache keeps to.
-    let limit: Int?
+    let limit: Atomic<Int>
     /// The number of values in memory that the cache keeps to.
-    let countLimit: Int?
+    let countLimit: Atomic<Int>
     /// The bytes of the values in memory.
     let residentBytes = Atomic<Int>(0)
     /// How many values are in memory.
@@ -35,12 +36,14 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         limit: ByteCount?,
         countLimit: Int? = nil,
         loader: (@Sendable (Key) throws -> Value)?,
-        suspendingLoader: (@Sendable (Key) async throws -> Value)? = nil
+        suspendingLoader: (@Sendable (Key) async throws -> Value)? = nil,
+        dropsWhatWasSet: Bool = false
     ) {
         self.loader = loader
         self.suspendingLoader = suspendingLoader
-        self.limit = limit?.bytes
-        self.countLimit = countLimit
+        self.limit = Atomic(limit?.bytes ?? .max)
+        self.countLimit = Atomic(countLimit ?? .max)
+        self.dropsWhatWasSet = dropsWhatWasSet
         super.init(name: name, hasLoader: loader != nil || suspendingLoader != nil, host: host, supported: supported)
     }
 
@@ -200,10 +203,11 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     /// Whether there is more in memory than the cache keeps to.
     var isAboveLimit: Bool {
-        if let limit, residentBytes.load(ordering: .relaxed) > limit { return true }
-        if let countLimit, residentCount.load(ordering: .relaxed) > countLimit { return true }
-        return false
+        residentBytes.load(ordering: .relaxed) > limit.load(ordering: .relaxed)
+            || residentCount.load(ordering: .relaxed) > countLimit.load(ordering: .relaxed)
     }
+
+    override var setValuesAreReloadable: Bool { dropsWhatWasSet }
 
     override func makeRoom() async {
         guard isAboveLimit else { return await keepBudgets() }

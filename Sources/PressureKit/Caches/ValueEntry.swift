@@ -64,8 +64,12 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         return old
     }
 
+    /// Whether what was set may be dropped like what a loader made.
+    var setValuesAreReloadable: Bool { false }
+
     /// Ends a change: the slot is read again.
     func finishMutation(_ slot: Slot<Value>, hasValue: Bool, isReloadable: Bool = false) {
+        let isReloadable = isReloadable || hasValue && setValuesAreReloadable
         guard
             let step = unsafe slot.header.pointee.apply({
                 $0.finishingMutation(hasValue: hasValue, stamp: UseClock.tick(), isReloadable: isReloadable)

@@ -37,6 +37,18 @@ private func manyValues(app: PressureController) async throws {
     _ = (draft, isKnown, names)
 }
 
+private final class Image: Sendable {
+    init(_ path: String) {}
+}
+
+private func fromNSCache(gallery: PressureController, path: String, decode: (String) -> Image) throws {
+    let images: ObjectCache<String, Image> = try gallery.objectCache("images")
+    images.countLimit = 1000
+    images.setObject(decode(path), forKey: path, cost: 4 << 20)
+    let image = images.object(forKey: path) ?? decode(path)
+    _ = image
+}
+
 private struct Client {
     func get(_ path: String) async throws -> [UInt8] { Array(path.utf8) }
 }
