@@ -68,7 +68,7 @@ public func pluginAddCache(
                 )
             }
         }
-        let callbacks = unsafe PluginCallbacks(load: read.load, release: read.release, context: read.context)
+        let callbacks = unsafe PluginCallbacks(of: text, read)
         try PluginRegistry.shared.withManager(handle) { manager in
             let cache = try PluginCache(text, callbacks, in: manager.manager)
             unsafe result.pointee = PluginRegistry.shared.add(cache, to: handle)
@@ -112,8 +112,8 @@ public func pluginUnpin(_ handle: pressurekit_pin_t) -> pressurekit_status {
 @_cdecl("pressurekit_set")
 public func pluginSet(_ handle: pressurekit_cache_t, _ bytes: UnsafeRawPointer?, _ count: Int) -> pressurekit_status {
     answer {
-        guard let bytes = unsafe bytes, (1...PluginCache.mostBytes).contains(count) else {
-            throw PluginFailure.badArgument("bytes is NULL, or count is not between 1 and 2^40.")
+        guard unsafe (bytes != nil || count == 0), (0...PluginCache.mostBytes).contains(count) else {
+            throw PluginFailure.badArgument("bytes is NULL, or count is not between 0 and 2^40.")
         }
         try PluginRegistry.shared.withCache(handle) { cache in
             unsafe try cache.set(UnsafeRawBufferPointer(start: bytes, count: count))
@@ -131,10 +131,7 @@ public func pluginUpdate(
     answer {
         guard let update = unsafe update else { throw PluginFailure.badArgument("update is NULL.") }
         try PluginRegistry.shared.withCache(handle) { cache in
-            unsafe try cache.update { bytes in
-                let status = unsafe update(context, bytes.baseAddress, bytes.count)
-                guard status == 0 else { throw PluginFailure.loadFailed("The update callback returned \(status).") }
-            }
+            unsafe try cache.update { unsafe update(context, $0.baseAddress, $0.count) }
         }
     }
 }

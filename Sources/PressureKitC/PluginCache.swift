@@ -13,15 +13,22 @@ final class PluginCache: Sendable {
 
     /// Registers a cache.
     ///
-    /// - Throws: ``PressureError`` with `duplicateIdentifier` or `invalidConfiguration`, about the name.
+    /// - Throws: ``PluginFailure`` about the name.
     init(_ name: String, _ callbacks: PluginCallbacks, in manager: PressureManager) throws {
+        guard !name.isEmpty, !name.contains("/") else {
+            throw PluginFailure.badArgument("The name is \"\(name)\"; it must not be empty or contain a slash.")
+        }
         controller = PressureController(name)
         self.callbacks = callbacks
         cache =
             callbacks.canLoad
             ? try controller.cache("value") { try callbacks.load() }
             : try controller.cache("value", of: PageBuffer.self)
-        try manager.root.addChild(controller)
+        do throws(PressureError) {
+            try manager.root.addChild(controller)
+        } catch {
+            throw error.code == .duplicateIdentifier ? PluginFailure.duplicate(name) : PluginFailure(error)
+        }
     }
 
     /// Takes the cache out of its manager's tree. Blocks until its callbacks have ended; none is called any more.
@@ -71,12 +78,10 @@ final class PluginCache: Sendable {
         try cache.invalidate()
     }
 
-    /// Passes the value's bytes to `body` to be changed.
-    func update(_ body: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+    /// Passes the value's bytes to a function of the app's, to be changed.
+    func update(_ function: (UnsafeMutableRawBufferPointer) -> Int32) throws {
         try refuseCallbacks()
-        try cache.update { value in
-            try callbacks.during { try unsafe value.withUnsafeMutableBytes { try unsafe body($0) } }
-        }
+        try cache.update { unsafe try callbacks.update(&$0, function) }
     }
 }
 
@@ -96,7 +101,7 @@ extension PageBuffer {
     /// - Throws: ``PressureError`` when there is no memory for them.
     init(checking bytes: UnsafeRawBufferPointer) throws {
         unsafe try self.init(spillByteCount: bytes.count) { pages in
-            // The new pages have as many bytes, and overlap nothing.
+            // The new pages have as many bytes, and overlap nothing. There may be none to copy, and no address.
             unsafe pages.copyMemory(from: bytes)
         }
     }

@@ -1,83 +1,75 @@
 import CPressureKit
-import Glibc
 import PressureKit
 
 /// The functions of the app's that make the value of a cache, and who is in them.
 @safe
 final class PluginCallbacks: @unchecked Sendable {
-    // Sendable: nothing is changed but what is behind the lock, and the header has the app promise that its functions
-    // may be called, with its context, on any thread.
-    private struct State {
-        var threads: [pthread_t] = []
-        var isClosed = false
-    }
-
+    // Sendable: nothing is changed, and the header has the app promise that its functions may be called, with its
+    // context, on any thread.
+    private let cacheName: String
     private let loadFunction: pressurekit_load_fn?
     private let releaseFunction: pressurekit_release_fn?
     private let context: UnsafeMutableRawPointer?
-    private let state = ConditionLock(State())
+    private let gate = PluginGate()
 
-    init(load: pressurekit_load_fn?, release: pressurekit_release_fn?, context: UnsafeMutableRawPointer?) {
-        unsafe loadFunction = load
-        unsafe releaseFunction = release
-        unsafe self.context = context
+    init(of cacheName: String, _ options: pressurekit_cache_options) {
+        self.cacheName = cacheName
+        unsafe loadFunction = options.load
+        unsafe releaseFunction = options.release
+        unsafe context = options.context
     }
 
     var canLoad: Bool { unsafe loadFunction != nil }
 
     /// Whether the calling thread is in one of the functions.
-    var isCallingOnThisThread: Bool {
-        let thread = pthread_self()
-        return state.withLock { $0.threads.contains { pthread_equal($0, thread) != 0 } }
-    }
+    var isCallingOnThisThread: Bool { gate.isCallingOnThisThread }
 
     /// Blocks until nobody is in them any more. Then nobody ever is.
     func close() {
-        state.withLock { $0.isClosed = true }
-        state.wait { $0.threads.isEmpty ? () : nil }
+        gate.close()
+        gate.waitUntilEmpty()
     }
 
     /// Has the app make the value, and copies it.
     ///
     /// - Throws: ``PluginFailure`` with PRESSUREKIT_LOAD_FAILED or PRESSUREKIT_SHUT_DOWN.
     func load() throws -> PageBuffer {
-        try enter()
-        defer { leave() }
-        var address: UnsafeRawPointer?
-        var count = 0
-        // Both results are ours, and outlive the call; what they come to is what the header asks of the app.
-        guard let status = unsafe loadFunction?(context, &address, &count) else { throw PluginFailure.shutDown }
-        guard status == 0 else { throw PluginFailure.loadFailed("The load callback returned \(status).") }
-        guard let address = unsafe address else { throw PluginFailure.loadFailed("The load callback gave no address.") }
-        defer { unsafe releaseFunction?(context, address, count) }
-        guard (1...PluginCache.mostBytes).contains(count) else {
-            throw PluginFailure.loadFailed("The load callback gave \(count) bytes; 1 to 2^40 are allowed.")
-        }
-        return try unsafe PageBuffer(checking: UnsafeRawBufferPointer(start: address, count: count))
+        guard let load = unsafe loadFunction else { throw PluginFailure.shutDown }
+        return unsafe try make { unsafe load(context, $0, $1) }
     }
 
-    /// Calls a function of the app's that is none of the cache's own, as one that changes the value.
+    private func make(
+        _ load: (UnsafeMutablePointer<UnsafeRawPointer?>, UnsafeMutablePointer<Int>) -> Int32
+    ) throws -> PageBuffer {
+        try gate.during {
+            var address: UnsafeRawPointer?
+            // None that a callback gives: one that forgets it has made no empty value.
+            var count = -1
+            // Both results are ours, and outlive the call; what they come to is what the header asks of the app.
+            try callApp("The load callback of \"\(cacheName)\"") { unsafe load(&address, &count) }
+            defer { if let address = unsafe address { unsafe releaseFunction?(context, address, count) } }
+            guard count != -1 else {
+                throw PluginFailure.loadFailed("The load callback of \"\(cacheName)\" gave no number of bytes.")
+            }
+            guard (0...PluginCache.mostBytes).contains(count) else {
+                throw PluginFailure.loadFailed(
+                    "The load callback of \"\(cacheName)\" gave \(count) bytes; 0 to 2^40 are allowed."
+                )
+            }
+            guard unsafe count == 0 || address != nil else {
+                throw PluginFailure.loadFailed("The load callback of \"\(cacheName)\" gave no address.")
+            }
+            return try unsafe PageBuffer(checking: UnsafeRawBufferPointer(start: address, count: count))
+        }
+    }
+
+    /// Has the app change a value.
     ///
-    /// - Throws: ``PluginFailure`` with PRESSUREKIT_SHUT_DOWN, and what `body` throws.
-    func during(_ body: () throws -> Void) throws {
-        try enter()
-        defer { leave() }
-        try body()
-    }
-
-    private func enter() throws {
-        let isOpen = state.withLock { state in
-            if !state.isClosed { state.threads.append(pthread_self()) }
-            return !state.isClosed
-        }
-        guard isOpen else { throw PluginFailure.shutDown }
-    }
-
-    private func leave() {
-        let thread = pthread_self()
-        state.withLock { state in
-            if let index = state.threads.lastIndex(where: { pthread_equal($0, thread) != 0 }) {
-                state.threads.remove(at: index)
+    /// - Throws: ``PluginFailure`` with PRESSUREKIT_LOAD_FAILED or PRESSUREKIT_SHUT_DOWN.
+    func update(_ value: inout PageBuffer, _ function: (UnsafeMutableRawBufferPointer) -> Int32) throws {
+        try gate.during {
+            try callApp("The update callback of \"\(cacheName)\"") {
+                unsafe value.withUnsafeMutableBytes { unsafe function($0) }
             }
         }
     }

@@ -5,51 +5,52 @@ import PressureKit
 struct PluginFailure: Error, Hashable {
     let status: pressurekit_status
     let message: String
+    /// What a callback has returned, if that is the reason; else 0.
+    var callbackResult: Int32 = 0
 
-    static func badArgument(_ message: String) -> PluginFailure {
-        PluginFailure(status: pressurekit_status(PRESSUREKIT_BAD_ARGUMENT), message: message)
+    init(_ status: some BinaryInteger, _ message: String, callbackResult: Int32 = 0) {
+        self.status = pressurekit_status(status)
+        self.message = message
+        self.callbackResult = callbackResult
     }
+
+    static func badArgument(_ message: String) -> PluginFailure { PluginFailure(PRESSUREKIT_BAD_ARGUMENT, message) }
 
     static func badHandle(_ kind: String) -> PluginFailure {
         PluginFailure(
-            status: pressurekit_status(PRESSUREKIT_BAD_HANDLE),
-            message: "This is no \(kind): it was released before, is of another kind, or was never given out."
+            PRESSUREKIT_BAD_HANDLE,
+            "This is no \(kind): it was released before, is of another kind, or was never given out."
         )
     }
 
-    static func inUse(_ message: String) -> PluginFailure {
-        PluginFailure(status: pressurekit_status(PRESSUREKIT_IN_USE), message: message)
+    static func inUse(_ message: String) -> PluginFailure { PluginFailure(PRESSUREKIT_IN_USE, message) }
+
+    static func recursive(_ message: String) -> PluginFailure { PluginFailure(PRESSUREKIT_RECURSIVE, message) }
+
+    static func duplicate(_ name: String) -> PluginFailure {
+        PluginFailure(
+            PRESSUREKIT_DUPLICATE,
+            "There is a cache \"\(name)\" already. Give this one another name, or remove that one first."
+        )
     }
 
-    static func recursive(_ message: String) -> PluginFailure {
-        PluginFailure(status: pressurekit_status(PRESSUREKIT_RECURSIVE), message: message)
-    }
-
-    static func loadFailed(_ message: String) -> PluginFailure {
-        PluginFailure(status: pressurekit_status(PRESSUREKIT_LOAD_FAILED), message: message)
-    }
+    static func loadFailed(_ message: String) -> PluginFailure { PluginFailure(PRESSUREKIT_LOAD_FAILED, message) }
 
     static let shutDown = PluginFailure(
-        status: pressurekit_status(PRESSUREKIT_SHUT_DOWN),
-        message: "The cache or its manager was removed meanwhile."
+        PRESSUREKIT_SHUT_DOWN,
+        "The cache or its manager was removed meanwhile."
     )
 
     /// Of any error that the library throws.
     init(_ error: any Error) {
         switch error {
         case let failure as PluginFailure: self = failure
-        case let error as PressureError:
-            self.init(status: Self.status(of: error.code), message: error.description)
-        default: self.init(status: pressurekit_status(PRESSUREKIT_UNAVAILABLE), message: "\(error)")
+        case let error as PressureError: self.init(Self.status(of: error.code), error.wordsForC)
+        default: self.init(PRESSUREKIT_UNAVAILABLE, "\(error)")
         }
     }
 
-    init(status: pressurekit_status, message: String) {
-        self.status = status
-        self.message = message
-    }
-
-    private static func status(of code: PressureError.Code) -> pressurekit_status {
+    private static func status(of code: PressureError.Code) -> Int {
         let status =
             switch code {
             case .noValue: PRESSUREKIT_NO_VALUE
@@ -60,7 +61,7 @@ struct PluginFailure: Error, Hashable {
             case .shutDown: PRESSUREKIT_SHUT_DOWN
             default: PRESSUREKIT_UNAVAILABLE
             }
-        return pressurekit_status(status)
+        return Int(status)
     }
 }
 
@@ -72,7 +73,7 @@ func answer(_ work: () throws -> Void) -> pressurekit_status {
     } catch {
         let failure = PluginFailure(error)
         // The string outlives the call, which copies it.
-        unsafe pkc_note_error(failure.message)
+        unsafe pkc_note_error(failure.message, failure.callbackResult)
         return failure.status
     }
 }

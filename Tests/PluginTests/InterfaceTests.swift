@@ -104,8 +104,8 @@ import Testing
 
     /// A program that was built with version 1 has these in its machine code.
     @Test func structuresAndNumbersAreThoseOfVersionOne() {
-        #expect(PRESSUREKIT_ABI_VERSION == 1)
-        #expect(pressurekit_abi_version() == 1)
+        #expect(PRESSUREKIT_ABI_VERSION == 2)
+        #expect(pressurekit_abi_version() == 2)
         #expect(unsafe MemoryLayout<pressurekit_options>.size == 72)
         #expect(unsafe MemoryLayout<pressurekit_options>.offset(of: \.flags) == 32)
         #expect(unsafe MemoryLayout<pressurekit_options>.offset(of: \.reserved) == 40)

@@ -98,6 +98,7 @@ final class PluginApp: Sendable {
     private struct State {
         var bytes: [UInt8]
         var status: Int32 = 0
+        var words: String?
         var loads = 0
         var releases = 0
         var during: (@Sendable () -> Void)?
@@ -110,8 +111,10 @@ final class PluginApp: Sendable {
     var loads: Int { state.withLock { $0.loads } }
     var releases: Int { state.withLock { $0.releases } }
 
-    /// What the load function returns.
-    func fail(_ status: Int32) { state.withLock { $0.status = status } }
+    /// What the load function returns, and says before it does.
+    func fail(_ status: Int32, saying words: String? = nil) {
+        state.withLock { ($0.status, $0.words) = (status, words) }
+    }
 
     /// Called from inside the load function.
     func onLoad(_ body: (@Sendable () -> Void)?) { state.withLock { $0.during = body } }
@@ -124,12 +127,18 @@ final class PluginApp: Sendable {
         unsafe options.load = { context, address, count in
             // The context is the app, which outlives the cache.
             let app = unsafe Unmanaged<PluginApp>.fromOpaque(context!).takeUnretainedValue()
-            let (bytes, status, during) = app.state.withLock { state in
+            let (bytes, status, words, during) = app.state.withLock { state in
                 state.loads += 1
-                return (state.bytes, state.status, state.during)
+                return (state.bytes, state.status, state.words, state.during)
             }
+            if let words { unsafe pressurekit_set_error(words) }
             during?()
             guard status == 0 else { return status }
+            // An empty value needs no address.
+            guard !bytes.isEmpty else {
+                unsafe count!.pointee = 0
+                return 0
+            }
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
             unsafe copy.copyBytes(from: bytes)
             unsafe address!.pointee = UnsafeRawPointer(copy.baseAddress)

@@ -49,7 +49,7 @@ extern "C" {
 #endif
 
 /** The version of this interface: what pressurekit_abi_version() returns in a library that has all of it. */
-#define PRESSUREKIT_ABI_VERSION 1
+#define PRESSUREKIT_ABI_VERSION 2
 
 /** What a call has come to. New numbers may come: take every negative one for a failure. */
 enum {
@@ -63,7 +63,7 @@ enum {
     PRESSUREKIT_IN_USE = -3,
     /** The cache has no load callback and no value. */
     PRESSUREKIT_NO_VALUE = -4,
-    /** The load callback returned something other than 0, or no bytes. */
+    /** A load or update callback returned something other than 0, or gave no bytes. */
     PRESSUREKIT_LOAD_FAILED = -5,
     /** A copy could not be read back, and there is no load callback to make the value again. */
     PRESSUREKIT_RESTORE_FAILED = -6,
@@ -140,17 +140,22 @@ typedef struct pressurekit_options {
  * Makes a value. Called with no lock held, once for all readers that wait.
  *
  * It puts the address and the number of bytes in place, which are copied when it returns; the release callback is called
- * then with the same address and number. At least 1 byte and at most 2^40.
+ * then with the same address and number. At most 2^40 bytes; an empty value has 0, and may have no address: the release
+ * callback is not called for NULL.
  *
  * Returns 0; anything else is a failure that every waiting reader gets as PRESSUREKIT_LOAD_FAILED, and the next access
- * calls it again. The release callback is not called then.
+ * calls it again. The release callback is not called then. Readers are told what pressurekit_set_error() was given, and
+ * pressurekit_last_callback_result() is what the callback returned.
  */
 typedef int (*pressurekit_load_fn)(void *context, const void **bytes, size_t *count);
 
 /** Is given back what a load callback has made, on the same thread, as soon as it was copied. */
 typedef void (*pressurekit_release_fn)(void *context, const void *bytes, size_t count);
 
-/** Changes a value where it is. Returns 0; anything else is PRESSUREKIT_LOAD_FAILED, and what was changed stays so. */
+/**
+ * Changes a value where it is. Returns 0; anything else is PRESSUREKIT_LOAD_FAILED, with words and result as for a load,
+ * and what was changed stays so.
+ */
 typedef int (*pressurekit_update_fn)(void *context, void *bytes, size_t count);
 
 /** What a cache is registered with. Begin with PRESSUREKIT_CACHE_OPTIONS_INIT. */
@@ -237,6 +242,19 @@ const char *pressurekit_version(void);
 const char *pressurekit_last_error(void);
 
 /**
+ * What the callback returned that made the last failed call on this thread fail; 0 if that had another reason. Also on
+ * another thread than the callback's, if that call waited for what the callback made.
+ */
+int pressurekit_last_callback_result(void);
+
+/**
+ * For a load or update callback, before it returns something other than 0: says why, in UTF-8. It is copied, up to 511
+ * bytes of it. Whoever the failure reaches finds it at the end of pressurekit_last_error(). NULL and "" take it back. When
+ * the callback returns it is forgotten.
+ */
+void pressurekit_set_error(const char *message);
+
+/**
  * Creates a manager, which begins to watch memory. Blocks briefly on the file system.
  *
  * options may be NULL for the defaults. PRESSUREKIT_UNAVAILABLE: no spill directory, thread, or control socket.
@@ -273,7 +291,8 @@ pressurekit_status pressurekit_remove_cache(pressurekit_cache_t cache);
  * Keeps the value in memory, and says where it is. Blocks while it is loaded or restored, and while memory is freed for
  * it, the latter for a second at most; in memory, it takes a microsecond.
  *
- * The bytes are valid, and do not change, until the pin is released; they are not to be written to. Any number of pins
+ * The bytes are valid, and do not change, until the pin is released; they are not to be written to. An empty value has an
+ * address as well. Any number of pins
  * may be held, by any threads. A value that is set or updated meanwhile is a new one; this pin keeps the old.
  */
 pressurekit_status pressurekit_access(
@@ -283,8 +302,9 @@ pressurekit_status pressurekit_access(
 pressurekit_status pressurekit_unpin(pressurekit_pin_t pin);
 
 /**
- * Puts a copy of these bytes in place of the value: 1 to 2^40 of them. Waits for another writer, and up to a second for
- * memory; not for readers. What was set is never dropped, load callback or not, until it is invalidated.
+ * Puts a copy of these bytes in place of the value: 0 to 2^40 of them; bytes may be NULL if there are none. Waits for
+ * another writer, and up to a second for memory; not for readers. What was set is never dropped, load callback or not,
+ * until it is invalidated.
  */
 pressurekit_status pressurekit_set(pressurekit_cache_t cache, const void *bytes, size_t count);
 
