@@ -94,7 +94,7 @@ public func pluginAccess(
         guard let pin = unsafe pin, let bytes = unsafe bytes, let count = unsafe count else {
             throw PluginFailure.badArgument("pin, bytes or count is NULL.")
         }
-        let (number, made) = try PluginRegistry.shared.addPin(of: handle) { try $0.pin() }
+        let (number, made) = try PluginRegistry.shared.addPin(of: handle) { (cache: PluginCache) in try cache.pin() }
         let value = unsafe made.bytes
         unsafe pin.pointee = number
         unsafe bytes.pointee = value.baseAddress
@@ -112,12 +112,8 @@ public func pluginUnpin(_ handle: pressurekit_pin_t) -> pressurekit_status {
 @_cdecl("pressurekit_set")
 public func pluginSet(_ handle: pressurekit_cache_t, _ bytes: UnsafeRawPointer?, _ count: Int) -> pressurekit_status {
     answer {
-        guard unsafe (bytes != nil || count == 0), (0...PluginCache.mostBytes).contains(count) else {
-            throw PluginFailure.badArgument("bytes is NULL, or count is not between 0 and 2^40.")
-        }
-        try PluginRegistry.shared.withCache(handle) { cache in
-            unsafe try cache.set(UnsafeRawBufferPointer(start: bytes, count: count))
-        }
+        let value = unsafe try PluginStructure.bytes(bytes, count)
+        try PluginRegistry.shared.withCache(handle) { cache in unsafe try cache.set(value) }
     }
 }
 
@@ -145,7 +141,7 @@ public func pluginInvalidate(_ handle: pressurekit_cache_t) -> pressurekit_statu
 /// `pressurekit_set_visible`
 @_cdecl("pressurekit_set_visible")
 public func pluginSetVisible(_ handle: pressurekit_cache_t, _ isVisible: Int32) -> pressurekit_status {
-    answer { try PluginRegistry.shared.withCache(handle) { $0.show(isVisible != 0) } }
+    answer { try PluginRegistry.shared.withAnyCache(handle) { $0.show(isVisible != 0) } }
 }
 
 /// `pressurekit_get_residency`
@@ -200,9 +196,7 @@ public func pluginEnterForeground(_ handle: pressurekit_manager_t) -> pressureki
     answer {
         try PluginRegistry.shared.withManager(handle) { manager in
             // What comes back may be the very value that this callback makes, or changes.
-            guard !PluginRegistry.shared.isCallingBack(handle) else {
-                throw PluginFailure.recursive("This is a callback of one of its caches, which may be on its way back.")
-            }
+            guard !PluginRegistry.shared.isCallingBack(handle) else { throw PluginFailure.isCallback }
             manager.enterForeground()
         }
     }
@@ -215,7 +209,11 @@ private func reclaim(
 ) throws {
     // Before anything is done: a result that cannot be written is no reason to forget what was freed.
     if let result = unsafe result { unsafe try PluginStructure.write(pressurekit_report(), to: result) }
-    let report = try PluginRegistry.shared.withManager(handle) { reclaim($0.manager) }
+    let report = try PluginRegistry.shared.withManager(handle) { manager in
+        // The reclaim that warns waits for its callback.
+        guard !manager.isTellingOnThisThread else { throw PluginFailure.isCallback }
+        return reclaim(manager.manager)
+    }
     if let result = unsafe result { unsafe try PluginStructure.write(pressurekit_report(report), to: result) }
 }
 

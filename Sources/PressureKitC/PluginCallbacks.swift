@@ -8,6 +8,7 @@ final class PluginCallbacks: @unchecked Sendable {
     // context, on any thread.
     private let cacheName: String
     private let loadFunction: pressurekit_load_fn?
+    private let keyedLoadFunction: pressurekit_load_key_fn?
     private let releaseFunction: pressurekit_release_fn?
     private let context: UnsafeMutableRawPointer?
     private let gate = PluginGate()
@@ -15,11 +16,20 @@ final class PluginCallbacks: @unchecked Sendable {
     init(of cacheName: String, _ options: pressurekit_cache_options) {
         self.cacheName = cacheName
         unsafe loadFunction = options.load
+        unsafe keyedLoadFunction = nil
         unsafe releaseFunction = options.release
         unsafe context = options.context
     }
 
-    var canLoad: Bool { unsafe loadFunction != nil }
+    init(of cacheName: String, _ options: pressurekit_keyed_options) {
+        self.cacheName = cacheName
+        unsafe loadFunction = nil
+        unsafe keyedLoadFunction = options.load
+        unsafe releaseFunction = options.release
+        unsafe context = options.context
+    }
+
+    var canLoad: Bool { unsafe loadFunction != nil || keyedLoadFunction != nil }
 
     /// Whether the calling thread is in one of the functions.
     var isCallingOnThisThread: Bool { gate.isCallingOnThisThread }
@@ -36,6 +46,18 @@ final class PluginCallbacks: @unchecked Sendable {
     func load() throws -> PageBuffer {
         guard let load = unsafe loadFunction else { throw PluginFailure.shutDown }
         return unsafe try make { unsafe load(context, $0, $1) }
+    }
+
+    /// Has the app make the value for a key, and copies it.
+    ///
+    /// - Throws: as ``load()``.
+    func load(_ key: PluginKey) throws -> PageBuffer {
+        guard let load = unsafe keyedLoadFunction else { throw PluginFailure.shutDown }
+        return unsafe try key.bytes.withUnsafeBytes { key in
+            // An empty array may have no address, but the app gets one.
+            let address = unsafe key.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+            return unsafe try make { unsafe load(context, address, key.count, $0, $1) }
+        }
     }
 
     private func make(

@@ -59,6 +59,7 @@ struct PluginFailure: Error, Hashable {
             case .duplicateIdentifier: PRESSUREKIT_DUPLICATE
             case .invalidConfiguration, .valueTooLarge: PRESSUREKIT_BAD_ARGUMENT
             case .shutDown: PRESSUREKIT_SHUT_DOWN
+            case .stateRefused: PRESSUREKIT_STATE_REFUSED
             default: PRESSUREKIT_UNAVAILABLE
             }
         return Int(status)

@@ -1,3 +1,4 @@
+import CPressureKit
 import PressureKit
 
 /// All handles that were given out, and who is using what they stand for.
@@ -6,8 +7,13 @@ import PressureKit
 final class PluginRegistry: Sendable {
     private enum Object {
         case manager(PluginManager)
-        case cache(PluginCache, manager: UInt64)
+        case cache(any AnyPluginCache, manager: UInt64)
         case pin(PluginPin, cache: UInt64)
+
+        var manager: PluginManager? {
+            guard case .manager(let manager) = self else { return nil }
+            return manager
+        }
     }
 
     private struct Entry {
@@ -55,32 +61,33 @@ final class PluginRegistry: Sendable {
         return try body(found)
     }
 
-    /// Whether the calling thread is in a callback of one of a manager's caches.
+    /// Whether the calling thread is in a callback of a manager, or of one of its caches.
     func isCallingBack(_ handle: UInt64) -> Bool {
-        let caches = state.withLock { state in
-            state.entries.values.compactMap { entry -> PluginCache? in
+        let (manager, caches) = state.withLock { state in
+            let caches = state.entries.values.compactMap { entry -> (any AnyPluginCache)? in
                 guard case .cache(let cache, handle) = entry.object else { return nil }
                 return cache
             }
+            return (state.entries[handle]?.object.manager, caches)
         }
-        return caches.contains(where: \.isCallingOnThisThread)
+        return manager?.isTellingOnThisThread ?? false || caches.contains { $0.isCallingOnThisThread }
     }
 
     /// Takes a manager and its caches out.
-    func removeManager(_ handle: UInt64) throws -> (PluginManager, [PluginCache]) {
-        let taken = try state.withLock { state -> (PluginManager, [PluginCache]) in
+    func removeManager(_ handle: UInt64) throws -> (PluginManager, [any AnyPluginCache]) {
+        let taken = try state.withLock { state -> (PluginManager, [any AnyPluginCache]) in
             guard case .manager(let manager) = state.entries[handle]?.object else {
                 throw PluginFailure.badHandle("manager")
             }
             guard state.entries[handle]?.uses == 0 else {
                 throw PluginFailure.inUse("Values of it are pinned, or calls to it are under way. Release them first.")
             }
-            let owned = state.entries.compactMap { key, entry -> (UInt64, PluginCache)? in
+            let owned = state.entries.compactMap { key, entry -> (UInt64, any AnyPluginCache)? in
                 guard case .cache(let cache, handle) = entry.object else { return nil }
                 return (key, cache)
             }
-            guard !owned.contains(where: \.1.isCallingOnThisThread) else {
-                throw PluginFailure.inUse("This is a callback of one of its caches.")
+            guard !manager.isTellingOnThisThread, !owned.contains(where: { $0.1.isCallingOnThisThread }) else {
+                throw PluginFailure.inUse("This is a callback of the manager or of one of its caches.")
             }
             for (key, _) in owned { state.entries[key] = nil }
             state.entries[handle] = nil
@@ -91,19 +98,39 @@ final class PluginRegistry: Sendable {
 
     // MARK: Caches
 
-    func add(_ cache: PluginCache, to manager: UInt64) -> UInt64 {
+    func add(_ cache: any AnyPluginCache, to manager: UInt64) -> UInt64 {
         state.withLock { $0.add(.cache(cache, manager: manager)) }
     }
 
     /// Calls `body` with a cache, which cannot be removed meanwhile.
-    func withCache<Result>(_ handle: UInt64, _ body: (PluginCache) throws -> Result) throws -> Result {
+    func withAnyCache<Result>(_ handle: UInt64, _ body: (any AnyPluginCache) throws -> Result) throws -> Result {
         let found = use(cache: handle)
         guard let found else { throw PluginFailure.badHandle("cache") }
         defer { state.withLock { $0.use(handle, -1) } }
         return try body(found)
     }
 
-    func removeCache(_ handle: UInt64) throws -> PluginCache {
+    /// The same with a cache of one value; a keyed one is an error.
+    func withCache<Result>(_ handle: UInt64, _ body: (PluginCache) throws -> Result) throws -> Result {
+        try withAnyCache(handle) { try body(try Self.check($0)) }
+    }
+
+    /// The same with a keyed cache; another is an error.
+    func withKeyedCache<Result>(_ handle: UInt64, _ body: (PluginKeyedCache) throws -> Result) throws -> Result {
+        try withAnyCache(handle) { try body(try Self.check($0)) }
+    }
+
+    private static func check<Cache: AnyPluginCache>(_ cache: any AnyPluginCache) throws -> Cache {
+        guard let cache = cache as? Cache else {
+            throw PluginFailure(
+                PRESSUREKIT_BAD_HANDLE,
+                "\"\(cache.controller.identifier)\" is no \(Cache.kind): the calls for keyed caches take a key, the others none."
+            )
+        }
+        return cache
+    }
+
+    func removeCache(_ handle: UInt64) throws -> any AnyPluginCache {
         try state.withLock { state in
             guard case .cache(let cache, _) = state.entries[handle]?.object else {
                 throw PluginFailure.badHandle("cache")
@@ -116,7 +143,7 @@ final class PluginRegistry: Sendable {
         }
     }
 
-    private func use(cache handle: UInt64) -> PluginCache? {
+    private func use(cache handle: UInt64) -> (any AnyPluginCache)? {
         state.withLock { state in
             guard case .cache(let cache, _) = state.entries[handle]?.object else { return nil }
             state.use(handle, 1)
@@ -127,10 +154,13 @@ final class PluginRegistry: Sendable {
     // MARK: Pins
 
     /// Makes a pin of a cache, which is in use until the pin is removed.
-    func addPin(of handle: UInt64, _ make: (PluginCache) throws -> PluginPin) throws -> (UInt64, PluginPin) {
+    func addPin<Cache: AnyPluginCache>(
+        of handle: UInt64,
+        _ make: (Cache) throws -> PluginPin
+    ) throws -> (UInt64, PluginPin) {
         guard let cache = use(cache: handle) else { throw PluginFailure.badHandle("cache") }
         do {
-            let pin = try make(cache)
+            let pin = try make(try Self.check(cache))
             return (state.withLock { $0.add(.pin(pin, cache: handle)) }, pin)
         } catch {
             state.withLock { $0.use(handle, -1) }

@@ -44,6 +44,17 @@ enum PluginStructure {
         }
     }
 
+    /// The bytes of a value that is passed in.
+    ///
+    /// - Throws: ``PluginFailure`` when there are too many, or some and no address.
+    static func bytes(_ bytes: UnsafeRawPointer?, _ count: Int) throws -> UnsafeRawBufferPointer {
+        guard unsafe (bytes != nil || count == 0), (0...PluginCache.mostBytes).contains(count) else {
+            throw PluginFailure.badArgument("bytes is NULL, or count is not between 0 and 2^40.")
+        }
+        // The caller vouches for so many bytes.
+        return unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+    }
+
     /// A text of at most `limit` bytes.
     ///
     /// - Throws: ``PluginFailure`` when it is longer, or not UTF-8.

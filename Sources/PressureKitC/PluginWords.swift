@@ -10,7 +10,7 @@ extension PressureError {
         case .noValue:
             return "The cache \"\(cache)\" has no load callback and no value. Set one, or add it with a load callback."
         case .recursiveAccess:
-            return "A callback of the cache \"\(cache)\" uses the value that it makes or changes, and would wait for itself."
+            return "A callback of the cache \"\(cache)\" uses the value it makes or changes, and would wait for itself."
         default:
             var words = message
             for (name, spelling) in Self.spellings { words = words.replacingAll(name, with: spelling) }

@@ -41,6 +41,8 @@ import Testing
         int check(void) {
             pressurekit_options options = PRESSUREKIT_OPTIONS_INIT;
             pressurekit_cache_options cache_options = PRESSUREKIT_CACHE_OPTIONS_INIT;
+            pressurekit_keyed_options keyed_options = PRESSUREKIT_KEYED_OPTIONS_INIT;
+            pressurekit_state_report state_report = PRESSUREKIT_STATE_REPORT_INIT;
             pressurekit_report report = PRESSUREKIT_REPORT_INIT;
             pressurekit_statistics statistics = PRESSUREKIT_STATISTICS_INIT;
             pressurekit_manager_t manager = 0;
@@ -51,6 +53,9 @@ import Testing
             pressurekit_status status = pressurekit_create(&options, &manager);
             status += pressurekit_add_cache(manager, "a", &cache_options, &cache);
             status += pressurekit_access(cache, &pin, &bytes, &count);
+            status += pressurekit_add_keyed_cache(manager, "b", &keyed_options, &cache);
+            status += pressurekit_access_key(cache, "key", 3, &pin, &bytes, &count);
+            status += pressurekit_save_state(manager, "state", NULL, &state_report);
             status += pressurekit_warn(manager, PRESSUREKIT_CRITICAL, 0, &report);
             status += pressurekit_get_statistics(manager, &statistics);
             return status == PRESSUREKIT_OK ? (int)report.evicted + (int)statistics.caches : 1;
@@ -102,8 +107,8 @@ import Testing
         #expect(declared.sorted() == (try Self.lines("symbols.txt")))
     }
 
-    /// A program that was built with version 1 has these in its machine code.
-    @Test func structuresAndNumbersAreThoseOfVersionOne() {
+    /// A program that was built with an earlier version has these in its machine code.
+    @Test func structuresAndNumbersStayAsTheyAre() {
         #expect(PRESSUREKIT_ABI_VERSION == 2)
         #expect(pressurekit_abi_version() == 2)
         #expect(unsafe MemoryLayout<pressurekit_options>.size == 72)
@@ -116,12 +121,18 @@ import Testing
         #expect(MemoryLayout<pressurekit_statistics>.size == 128)
         #expect(MemoryLayout<pressurekit_statistics>.offset(of: \.score) == 16)
         #expect(MemoryLayout<pressurekit_statistics>.offset(of: \.failures) == 120)
+        // New in version 2.
+        #expect(unsafe MemoryLayout<pressurekit_keyed_options>.size == 80)
+        #expect(unsafe MemoryLayout<pressurekit_keyed_options>.offset(of: \.limit_bytes) == 32)
+        #expect(unsafe MemoryLayout<pressurekit_warning>.size == 32)
+        #expect(unsafe MemoryLayout<pressurekit_warning>.offset(of: \.reason) == 24)
+        #expect(MemoryLayout<pressurekit_state_report>.size == 48)
         let statuses = [
             PRESSUREKIT_OK, PRESSUREKIT_BAD_ARGUMENT, PRESSUREKIT_BAD_HANDLE, PRESSUREKIT_IN_USE, PRESSUREKIT_NO_VALUE,
             PRESSUREKIT_LOAD_FAILED, PRESSUREKIT_RESTORE_FAILED, PRESSUREKIT_RECURSIVE, PRESSUREKIT_DUPLICATE,
-            PRESSUREKIT_UNAVAILABLE, PRESSUREKIT_SHUT_DOWN,
+            PRESSUREKIT_UNAVAILABLE, PRESSUREKIT_SHUT_DOWN, PRESSUREKIT_STATE_REFUSED,
         ]
-        #expect(statuses.map { Int($0) } == Array((-10...0).reversed()))
+        #expect(statuses.map { Int($0) } == Array((-11...0).reversed()))
         #expect([PRESSUREKIT_NORMAL, PRESSUREKIT_WARNING, PRESSUREKIT_CRITICAL].map { Int($0) } == [0, 1, 2])
         #expect([PRESSUREKIT_NO_WATCH, PRESSUREKIT_ALLOW_MEMORY_SPILL].map { Int($0) } == [1, 2])
     }

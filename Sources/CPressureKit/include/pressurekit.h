@@ -29,9 +29,9 @@
  *
  * Threads. Every call may be made on any thread, and several at a time. "Blocks" says what a call may wait for. Callbacks
  * run on the thread of the call that needs the value, or on a thread of the library's own while the manager returns to the
- * foreground; several may run at the same time, for different caches. They may call anything here, except that a callback
- * of a cache must not access or change its own cache, nor bring its manager to the foreground (PRESSUREKIT_RECURSIVE),
- * nor remove its cache or destroy its manager (PRESSUREKIT_IN_USE).
+ * foreground; several may run at the same time, for different values. They may call anything here, except that a callback
+ * of a cache must not access or change its own cache, nor bring its manager to the foreground or save or restore its state
+ * (PRESSUREKIT_RECURSIVE), nor remove its cache or destroy its manager (PRESSUREKIT_IN_USE).
  *
  * Fork. In the child of a fork(2) that goes on without exec, no call is of use but on managers that it creates itself.
  *
@@ -71,10 +71,12 @@ enum {
     PRESSUREKIT_RECURSIVE = -7,
     /** A cache of that name is there already. */
     PRESSUREKIT_DUPLICATE = -8,
-    /** The system has no memory, thread, descriptor, disk or pressure signal to give. */
+    /** The system has no memory, thread, descriptor, disk or pressure signal to give, or a directory cannot be used. */
     PRESSUREKIT_UNAVAILABLE = -9,
     /** The manager was destroyed while the call was under way. */
-    PRESSUREKIT_SHUT_DOWN = -10
+    PRESSUREKIT_SHUT_DOWN = -10,
+    /** The saved state is damaged, foreign, or of another version of the app. Nothing of it was used. */
+    PRESSUREKIT_STATE_REFUSED = -11
 };
 
 /** PRESSUREKIT_OK or a negative number of the enumeration above. */
@@ -82,7 +84,7 @@ typedef int32_t pressurekit_status;
 
 /** A manager: what watches memory and owns caches. */
 typedef uint64_t pressurekit_manager_t;
-/** A cache of one value. */
+/** A cache of one value, or a keyed cache of many. */
 typedef uint64_t pressurekit_cache_t;
 /** A value that stays where it is until the pin is released. */
 typedef uint64_t pressurekit_pin_t;
@@ -173,6 +175,72 @@ typedef struct pressurekit_cache_options {
 } pressurekit_cache_options;
 
 #define PRESSUREKIT_CACHE_OPTIONS_INIT { sizeof(pressurekit_cache_options), NULL, NULL, NULL, { 0, 0, 0, 0 } }
+
+/**
+ * Makes the value for a key, which is valid until it returns. Otherwise as pressurekit_load_fn. Several may run at the same
+ * time, for different keys.
+ */
+typedef int (*pressurekit_load_key_fn)(
+    void *context, const void *key, size_t key_count, const void **bytes, size_t *count);
+
+/** What a keyed cache is registered with. Begin with PRESSUREKIT_KEYED_OPTIONS_INIT. */
+typedef struct pressurekit_keyed_options {
+    /** sizeof(pressurekit_keyed_options). */
+    size_t size;
+    /** Makes a value; NULL for values that are set, and that are never dropped. */
+    pressurekit_load_key_fn load;
+    /** Is given back what load has made; may be NULL. */
+    pressurekit_release_fn release;
+    /** Is passed to both. It must stay valid until the cache is removed, or its manager destroyed. */
+    void *context;
+    /** The bytes of values in memory that it keeps to, whether memory is short or not; 0 for no limit. */
+    uint64_t limit_bytes;
+    /** The number of values in memory that it keeps to; 0 for no limit. */
+    uint64_t limit_values;
+    /** 0. */
+    uint64_t reserved[4];
+} pressurekit_keyed_options;
+
+#define PRESSUREKIT_KEYED_OPTIONS_INIT { sizeof(pressurekit_keyed_options), NULL, NULL, NULL, 0, 0, { 0, 0, 0, 0 } }
+
+/** A memory warning. */
+typedef struct pressurekit_warning {
+    /** sizeof(pressurekit_warning), as the library knows it. */
+    size_t size;
+    /** PRESSUREKIT_WARNING or PRESSUREKIT_CRITICAL. */
+    int32_t level;
+    /** 0. */
+    int32_t reserved;
+    /** The bytes that are wanted of all caches together; 0 when no number is known. */
+    uint64_t bytes_wanted;
+    /** Why, for a log: the levels, the signal, its numbers. UTF-8. */
+    const char *reason;
+} pressurekit_warning;
+
+/**
+ * Is told that memory is short, before values leave: the moment to let go of what caches do not hold. The warning is valid
+ * until it returns. Called on a thread of the library's own, one at a time. The reclaim waits for it, but not for long: half
+ * a second when memory is nearly gone, else two; it is told nothing more until it has returned.
+ */
+typedef void (*pressurekit_warning_fn)(void *context, const pressurekit_warning *warning);
+
+/** What was saved or restored. Set size before the call; members that do not fit are left out. */
+typedef struct pressurekit_state_report {
+    /** sizeof(pressurekit_state_report). */
+    size_t size;
+    /** 1, or 0 if there was no state to restore. */
+    uint64_t found;
+    /** Caches with values that were saved, or that have them again. */
+    uint64_t caches;
+    /** Caches of the saved state that were not there, and whose values were not restored. */
+    uint64_t missing;
+    /** Values and caches that were left out. */
+    uint64_t failures;
+    /** The size of the state on the disk, after saving. */
+    uint64_t bytes;
+} pressurekit_state_report;
+
+#define PRESSUREKIT_STATE_REPORT_INIT { sizeof(pressurekit_state_report), 0, 0, 0, 0, 0 }
 
 /** What a reclaim did. Set size before the call; members that do not fit are left out. */
 typedef struct pressurekit_report {
@@ -321,20 +389,91 @@ pressurekit_status pressurekit_set_visible(pressurekit_cache_t cache, int32_t vi
 pressurekit_status pressurekit_get_residency(pressurekit_cache_t cache, int32_t *residency);
 
 /**
+ * Registers a keyed cache: values by key, each of which is loaded, kept, spilled or dropped like that of a cache of its own.
+ * Does not block, and calls nothing. name and options are as for pressurekit_add_cache().
+ *
+ * A key is 0 to 4096 bytes of any kind, which are copied; it may be NULL if there are none. pressurekit_remove_cache() and
+ * pressurekit_set_visible() are for keyed caches as well; calls with "key" in their names are for nothing else. A value that
+ * was dropped is forgotten with its key. A callback of a keyed cache must not use that cache, for another key neither:
+ * PRESSUREKIT_RECURSIVE.
+ */
+pressurekit_status pressurekit_add_keyed_cache(
+    pressurekit_manager_t manager, const char *name, const pressurekit_keyed_options *options,
+    pressurekit_cache_t *cache);
+
+/** Keeps the value for a key in memory, and says where it is: pressurekit_access(). */
+pressurekit_status pressurekit_access_key(
+    pressurekit_cache_t cache, const void *key, size_t key_count,
+    pressurekit_pin_t *pin, const void **bytes, size_t *count);
+
+/** Puts a copy of these bytes in place of the value for a key, if there is one: pressurekit_set(). */
+pressurekit_status pressurekit_set_key(
+    pressurekit_cache_t cache, const void *key, size_t key_count, const void *bytes, size_t count);
+
+/**
+ * Has a callback change the value for a key: pressurekit_update(). It is called again if somebody replaces the value while a
+ * copy of it is being changed.
+ */
+pressurekit_status pressurekit_update_key(
+    pressurekit_cache_t cache, const void *key, size_t key_count, pressurekit_update_fn update, void *context);
+
+/** Discards the value for a key: pressurekit_invalidate(). A key without a value is no failure. */
+pressurekit_status pressurekit_invalidate_key(pressurekit_cache_t cache, const void *key, size_t key_count);
+
+/** Where the value for a key is: pressurekit_get_residency(). A key without a value is PRESSUREKIT_UNLOADED. */
+pressurekit_status pressurekit_get_key_residency(
+    pressurekit_cache_t cache, const void *key, size_t key_count, int32_t *residency);
+
+/** How many keys have a value, in memory or in the spill file. It may be another number by now. Does not block. */
+pressurekit_status pressurekit_get_key_count(pressurekit_cache_t cache, uint64_t *keys);
+
+/**
  * Frees memory as if the system had warned. level is PRESSUREKIT_WARNING or PRESSUREKIT_CRITICAL. bytes says how much; 0
- * leaves it to the level: a part of what is not in use, or all of it. Blocks until it is done. report may be NULL.
+ * leaves it to the level: a part of what is not in use, or all of it. Blocks until it is done. report may be NULL. Must not
+ * be called from a warning callback: PRESSUREKIT_RECURSIVE.
  */
 pressurekit_status pressurekit_warn(
     pressurekit_manager_t manager, int32_t level, uint64_t bytes, pressurekit_report *report);
 
-/** The app is idle: everything that is not in use leaves memory. Blocks until it has. report may be NULL. */
+/**
+ * The app is idle: everything that is not in use leaves memory. Blocks until it has. report may be NULL. Must not be called
+ * from a warning callback: PRESSUREKIT_RECURSIVE.
+ */
 pressurekit_status pressurekit_enter_background(pressurekit_manager_t manager, pressurekit_report *report);
 
 /**
  * The app is used again: what was visible comes back. Blocks until it has, or memory is short again. Must not be called
- * from a callback of one of its caches: PRESSUREKIT_RECURSIVE, and nothing happens.
+ * from a callback of the manager or one of its caches: PRESSUREKIT_RECURSIVE, and nothing happens.
  */
 pressurekit_status pressurekit_enter_foreground(pressurekit_manager_t manager);
+
+/**
+ * Has a function told of memory warnings, in place of the one that was; NULL for none. context is passed to it. When the call
+ * returns the function before is not running any more, and is not called again, unless it is that which makes this call.
+ * Nor is any after pressurekit_destroy().
+ */
+pressurekit_status pressurekit_set_warning_callback(
+    pressurekit_manager_t manager, pressurekit_warning_fn warned, void *context);
+
+/**
+ * Saves the values of all caches, for the next process: state, not data. Blocks; caches can be used meanwhile. Whatever
+ * happens, the directory holds what was saved before or what is saved now.
+ *
+ * directory is this user's alone, made if it does not exist, and held until the manager is destroyed; of another manager's it
+ * is PRESSUREKIT_UNAVAILABLE, as is one that cannot be used. version is the app's, of at most 255 bytes; NULL is "". report
+ * may be NULL. Must not be called from a callback of the manager or one of its caches: PRESSUREKIT_RECURSIVE.
+ */
+pressurekit_status pressurekit_save_state(
+    pressurekit_manager_t manager, const char *directory, const char *version, pressurekit_state_report *report);
+
+/**
+ * Gives the caches that there are the values that were saved under their names, in place of what they have. They are read
+ * when they are next accessed. Register the caches first. Without a saved state nothing happens. Blocks; arguments as above.
+ *
+ * PRESSUREKIT_STATE_REFUSED: it is damaged, or was saved by another version of the app; nothing has changed then.
+ */
+pressurekit_status pressurekit_restore_state(
+    pressurekit_manager_t manager, const char *directory, const char *version, pressurekit_state_report *report);
 
 /** How the manager stands. Takes time in proportion to the number of its caches. */
 pressurekit_status pressurekit_get_statistics(pressurekit_manager_t manager, pressurekit_statistics *statistics);

@@ -33,3 +33,12 @@ extension LazyCache {
     /// - Throws: as ``withValue(_:)``.
     package func heldLease() throws -> Lease<Value> { Lease(slot: try entry.acquire(), entry: entry) }
 }
+
+extension KeyedCache {
+    /// Keeps the value for `key` in memory for as long as the lease lives, as ``LazyCache/heldLease()`` does.
+    ///
+    /// - Throws: as ``withValue(for:_:)``.
+    package func heldLease(for key: Key) throws -> Lease<Value> {
+        Lease(slot: try entry.acquire(key), entry: entry)
+    }
+}
