@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # plugin.sh [DIRECTORY]: builds the C plugin for release, with nothing to see but the symbols of pressurekit.h, puts library
-# and header into DIRECTORY (.build-plugin/plugin), and runs the examples in C and Python against what is there.
+# and header into DIRECTORY (.build-plugin/plugin), and runs the examples in C and Python, and the tests of the Python package,
+# against what is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -31,5 +32,7 @@ fi
 flags=(-std=c99 -Wall -Wextra -Wpedantic -Werror "-I$directory/include")
 cc "${flags[@]}" Examples/CPlugin/example.c -o .build-plugin/example "-L$directory/lib" -lPressureKitC
 LD_LIBRARY_PATH=$directory/lib .build-plugin/example
-python3 -B Examples/CPlugin/example.py "$library"
+export PYTHONPATH=$PWD/Python PYTHONDONTWRITEBYTECODE=1
+python3 Examples/CPlugin/example.py "$library"
+(cd Python && PRESSUREKIT_LIBRARY=$(realpath "../$library") python3 -m unittest discover --buffer --quiet --top-level-directory . --start-directory tests)
 echo "plugin: $(stat -L -c %s "$library" | awk '{printf "%.1f MB", $1 / 1e6}') in $directory, $(wc -l <Tests/PluginTests/symbols.txt) symbols"

@@ -14,7 +14,11 @@ static int make_picture(void *context, const void **bytes, size_t *count) {
     unsigned char *picture = malloc(PICTURE_BYTES);
     size_t index;
     (void)context;
-    if (picture == NULL) return 1;
+    if (picture == NULL) {
+        /* Whoever reads the picture finds this in pressurekit_last_error(). */
+        pressurekit_set_error("no memory for the picture");
+        return 1;
+    }
     for (index = 0; index < PICTURE_BYTES; index++) picture[index] = (unsigned char)(index / 4096);
     loads++;
     *bytes = picture;

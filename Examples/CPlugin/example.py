@@ -1,6 +1,6 @@
 """A value of Python's leaves memory under a simulated warning, comes back when it is read, and is the same.
 
-    python3 example.py path/to/libPressureKitC.so
+    PYTHONPATH=../../Python python3 example.py path/to/libPressureKitC.so    # or where the wheel is installed
 """
 
 import hashlib
@@ -27,7 +27,7 @@ def main(path):
         loads.append(threading.get_ident())
         return b"".join(hashlib.sha256(b"%d" % (index // 64)).digest() for index in range(1 << 19))
 
-    with pressurekit.Manager(path, flags=pressurekit.NO_WATCH) as manager:
+    with pressurekit.Manager(path, watch=False) as manager:
         rendered = manager.cache("rendered", load=render)
         notes = manager.cache("notes")
         expect(rendered.residency == "unloaded", "nothing is loaded before it is read")
@@ -40,11 +40,11 @@ def main(path):
         notes.set(text)
 
         with rendered.pinned() as view:
-            report = manager.warn(pressurekit.CRITICAL)
+            report = manager.warn()
             expect(report.evicted == 1 and report.skipped == 1, "what is in use stays")
             expect(view[:100].tobytes() == value[:100], "and can be read meanwhile")
         before = resident_kibibytes()
-        report = manager.warn(pressurekit.CRITICAL)
+        report = manager.warn()
         freed = before - resident_kibibytes()
         expect(report.evicted == 1, "what is not in use goes")
         expect(notes.residency == "spilled", "what was set is in the spill file")
@@ -74,8 +74,17 @@ def main(path):
                 mistake()
             except pressurekit.Error as error:
                 expect(error.status == status and str(error), f"{error.status} is {status}")
+                expect(status != -5 or "division by zero" in str(error), f"the words of the exception: {error}")
             else:
                 expect(False, "a mistake is an exception")
+
+        # Many values by key, a limit on what they take, and somebody who is told when memory is short.
+        warnings = []
+        manager.on_warning(warnings.append)
+        tiles = manager.keyed_cache("tiles", load=lambda key: bytes([key]) * (1 << 16), key=int, limit_bytes=1 << 20)
+        expect(all(tiles.read(key)[0] == key for key in range(64)), "each key has its value")
+        manager.warn()
+        expect([warning.level for warning in warnings] == [pressurekit.Level.CRITICAL], "a warning is told")
         notes.remove()
         try:
             notes.read()
@@ -85,4 +94,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "libPressureKitC.so")
+    main(sys.argv[1] if len(sys.argv) > 1 else None)
