@@ -4,7 +4,7 @@ SWIFT ?= swift
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo bench test check pages format docs api weight man plugin install uninstall
+.PHONY: help setup demo bench test check pages format docs api weight man plugin wheel install uninstall
 .PHONY: fuzz soak
 
 help: ## List these targets.
@@ -50,6 +50,9 @@ man: setup ## Write the manual pages of pressuresim into .build/man/, and look w
 
 plugin: setup ## Build the C plugin for release into .build-plugin/plugin, and run its examples in C and Python.
 	@scripts/plugin.sh
+
+wheel: plugin ## Make a wheel of the Python package, with the C plugin in it, and test it where nothing else is.
+	@scripts/wheel.sh
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -39,5 +39,6 @@ step "scenarios" scripts/scenarios.sh
 step "examples" scripts/example.sh
 step "getting started" scripts/getting-started.sh
 step "C plugin" scripts/plugin.sh
+step "Python wheel" scripts/wheel.sh --optional
 together others
 finish
