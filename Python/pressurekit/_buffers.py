@@ -82,14 +82,9 @@ class Shown:
     """
 
     def __init__(self, address: int, count: int, unpin: Callable[[], None]) -> None:
-        self._owner: Callable[[], object | None] = lambda: None
-        if count == 0:
-            self.view = memoryview(b"")
-            unpin()
-            return
         owner = (ctypes.c_ubyte * count).from_address(address)
         weakref.finalize(owner, unpin).atexit = False
-        self._owner = weakref.ref(owner)
+        self._owner: Callable[[], object | None] = weakref.ref(owner)
         # ctypes says "<B", which memoryview cannot read single bytes of.
         self.view = memoryview(owner).cast("B").toreadonly()
 

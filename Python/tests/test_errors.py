@@ -31,6 +31,16 @@ class Errors(ManagerTest):
         with self.assertRaisesRegex(pressurekit.LoadFailed, "x{5000}"):
             self.manager.cache("a", load).read()
 
+    def test_the_text_goes_by_way_of_the_library_as_well(self) -> None:
+        tiles: dict[str, bytes] = {}
+        cache = self.manager.cache("a", lambda: tiles["ü\0"])
+        # As if there had been many failures meanwhile.
+        cache._failures._MOST = 0
+        with self.assertRaises(pressurekit.LoadFailed) as caught:
+            cache.read()
+        self.assertEqual(str(caught.exception), "The load callback of \"a\" failed: KeyError: 'ü\\x00'")
+        self.assertIsNone(caught.exception.__cause__)
+
     def test_everybody_who_waits_is_told(self) -> None:
         started, release = threading.Event(), threading.Event()
         loads: list[int] = []

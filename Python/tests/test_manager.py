@@ -132,6 +132,8 @@ class Ends(ManagerTest):
                     cache.read()
                 except pressurekit.Unavailable as error:
                     assert "forked" in str(error)
+                else:
+                    raise AssertionError("the child has no cache")
                 manager.close()
                 with pressurekit.Manager(watch=False) as mine:
                     assert mine.cache("a", lambda: b"1").read() == b"1"
