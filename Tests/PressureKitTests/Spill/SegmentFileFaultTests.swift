@@ -231,7 +231,7 @@ import Testing
             (.writeFailed(.noSpace), .diskFull, "Free space"),
             (.writeFailed(.ioError), .spillFailed, "still in memory"),
             (.writebackFailed(.ioError), .spillFailed, "after it had taken a write"),
-            (.notWritten, .spillFailed, "still in memory"), (.readFailed(.ioError), .restoreFailed, "rebuilds"),
+            (.notWritten, .spillFailed, "still in memory"), (.readFailed(.ioError), .restoreFailed, "copy is kept"),
             (.damaged(.checksumMismatch), .damagedCopy, "checksumMismatch"),
         ]
         for (failure, code, words) in failures {
@@ -240,5 +240,7 @@ import Testing
             #expect(error.path == "gallery/thumbnails")
             #expect(error.message.contains(words), "\(error.message)")
         }
+        let rebuilt = SpillFailure.readFailed(.ioError).pressureError(isReloadable: true)
+        #expect(rebuilt.message.contains("loader makes the value again"), "\(rebuilt.message)")
     }
 }
