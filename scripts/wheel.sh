@@ -18,7 +18,7 @@ optional=${1:-}
 
 [ -x "$environment/bin/pip" ] || python3 -m venv "$environment" >/dev/null 2>&1 || without "python3 cannot make environments (python3-venv)"
 pip=("$environment/bin/pip" --quiet --disable-pip-version-check)
-"${pip[@]}" install 'setuptools>=77' 'mypy>=1.10' || without "no registry has setuptools and mypy"
+"${pip[@]}" install 'setuptools>=77' 'mypy>=2.4,<2.5' || without "no registry has setuptools and mypy"
 # With it, the tests of arrays run as well.
 "${pip[@]}" install --only-binary :all: numpy 2>/dev/null || echo "wheel: without numpy"
 
