@@ -10,12 +10,15 @@ failures=()
 saying=$(mktemp -d)
 complaints=$saying/complaints
 touch "$complaints"
+# complain NAME STATUS: the lines that say what is wrong, then the last ones, which is where a process was when it was ended.
 complain() {
     # Not a pipe, whose end a process that a step leaves behind would put off; so the last lines may be on their way.
     sleep 0.5
     local lines
-    lines=$(grep -E '^✘|error:|^[a-z]+: ' "$said" | grep -v '^warning: ' | cut -c 1-600 | tail -n 12)
-    printf '\n%s:\n%s\n' "$1" "$lines" >>"$complaints"
+    lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -v '^warning: ' | head -n 30
+        echo …
+        tail -n 8 "$said"; } | cut -c 1-600)
+    printf '\n%s: status %d\n%s\n' "$1" "$2" "$lines" >>"$complaints"
 }
 
 # step NAME COMMAND…: one step that passes or fails.
@@ -24,12 +27,14 @@ step() {
     shift
     said=$(mktemp -p "$saying")
     printf '\n— %s\n' "$name"
-    if "$@" </dev/null > >(tee "$said") 2>&1; then
+    local status=0
+    "$@" </dev/null > >(tee "$said") 2>&1 || status=$?
+    if [ "$status" -eq 0 ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         failures+=("$name")
-        complain "$name"
+        complain "$name" "$status"
     fi
 }
 
@@ -58,7 +63,7 @@ tests() {
     failed=$((failed + broken))
     [ "$broken" -eq 0 ] || {
         failures+=("$name: $broken of $count")
-        complain "$name"
+        complain "$name" "$status"
     }
 }
 

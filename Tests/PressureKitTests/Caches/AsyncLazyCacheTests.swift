@@ -395,7 +395,8 @@ import Testing
         caches.set([first, second])
         let error = await #expect(throws: PressureError.self) { try await first.value() }
         #expect(error?.code == .recursiveAccess)
-        #expect(error?.path == "app/first")
+        // Of two that wait for each other, the one that begins to wait last is told.
+        #expect(error?.path == "app/first" || way == 3 && error?.path == "app/second")
         caches.set([])
     }
 
