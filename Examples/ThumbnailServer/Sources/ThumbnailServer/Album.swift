@@ -2,8 +2,8 @@ import Foundation
 
 /// The pictures on the disk: files in the Quite OK Image format, drawn by a formula, the same each time.
 struct Album: Sendable {
-    /// Pixels along each side: decoded, a picture takes 1 MiB.
-    static let side = 512
+    /// Pixels along a side, one after the other: decoded, a picture takes 0.25 to 2.25 MiB, about 1 MiB in the mean.
+    private static let sides = [512, 384, 640, 256, 768, 448, 576, 320]
 
     let directory: String
     let count: Int
@@ -13,7 +13,8 @@ struct Album: Sendable {
         (self.directory, self.count) = (directory, count)
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         for id in 0..<count where !FileManager.default.fileExists(atPath: path(id)) {
-            let file = QOI.encode(width: Self.side, height: Self.side, pixels: Self.pixels(id))
+            let side = Self.sides[id % Self.sides.count]
+            let file = QOI.encode(width: side, height: side, pixels: Self.pixels(id, side: side))
             try Data(file).write(to: URL(filePath: path(id)), options: .atomic)
         }
     }
@@ -29,7 +30,7 @@ struct Album: Sendable {
     private func path(_ id: Int) -> String { "\(directory)/\(id).qoi" }
 
     /// A sky with a sun and hills, different for each number: smooth, with a little grain, as photographs are.
-    private static func pixels(_ id: Int) -> [UInt8] {
+    private static func pixels(_ id: Int, side: Int) -> [UInt8] {
         var pixels = [UInt8](repeating: 255, count: side * side * 4)
         var grain = UInt64(id) &* 0x9E37_79B9_7F4A_7C15 | 1
         let (sunX, sunY) = (id * 37 % side, 40 + id * 11 % 120)
@@ -40,11 +41,12 @@ struct Album: Sendable {
                 grain ^= grain >> 7
                 grain ^= grain << 17
                 let place = (y * side + x) * 4
-                let hill = 300 + (x * (id % 7 + 1) / 4 % 256 - 128).magnitude / 2
+                let slope = abs(x * (id % 7 + 1) / 4 % 256 - 128)
+                let hill = side * 3 / 5 + slope / 2
                 let distance = (x - sunX) * (x - sunX) + (y - sunY) * (y - sunY)
                 let color =
                     y > hill
-                    ? (40 + id % 60, 90 + (y - Int(hill)) / 3 % 100, 50)
+                    ? (40 + id % 60, 90 + (y - hill) / 3 % 100, 50)
                     : distance < 1600 ? (250, 220 - id % 40, 120) : (120 + y / 6, 160 + y / 8, 235 - id % 30)
                 pixels[place] = UInt8(color.0 + Int(grain & 1))
                 pixels[place + 1] = UInt8(color.1 + Int(grain & 1))

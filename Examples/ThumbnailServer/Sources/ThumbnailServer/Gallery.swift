@@ -28,6 +28,28 @@ final class PlainGallery: Gallery {
     func status() -> [String] { ["pictures \(pictures.withLock { $0.count })"] }
 }
 
+/// A cache with a bound, as it would be with care: the pictures read last, up to a number of bytes that somebody chose.
+final class BoundedGallery: Gallery {
+    private let album: Album
+    private let pictures: Mutex<LRU<Int, Picture>>
+
+    init(_ album: Album, byteLimit: Int) {
+        self.album = album
+        pictures = Mutex(LRU(costLimit: byteLimit))
+    }
+
+    func thumbnail(_ id: Int, size: Int) async throws -> [UInt8] {
+        if let picture = pictures.withLock({ $0.value(for: id) }) { return picture.thumbnail(size: size) }
+        let picture = try QOI.decode(album.read(id))
+        pictures.withLock { $0.insert(picture, for: id, cost: picture.footprint) }
+        return picture.thumbnail(size: size)
+    }
+
+    func status() -> [String] {
+        pictures.withLock { ["pictures \($0.count)", "hits \($0.hits)", "misses \($0.misses)"] }
+    }
+}
+
 /// A keyed cache: as much in memory as there is room for, the rest in the spill file, or decoded again.
 final class PressureGallery: Gallery {
     let manager: PressureManager

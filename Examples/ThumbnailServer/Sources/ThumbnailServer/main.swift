@@ -3,13 +3,19 @@ import Hummingbird
 import PressureKit
 
 let usage = """
-    usage: ThumbnailServer [--plain] PICTURES COUNT [PORT]
+    usage: ThumbnailServer [--plain | --lru MEBIBYTES] PICTURES COUNT [PORT]
            draws COUNT pictures in the directory PICTURES, and serves thumbnails of them at PORT, 0 for any; without a
-           port it draws only. --plain keeps them in a dictionary. HOST in the environment says where to listen.
+           port it draws only. --plain keeps them in a dictionary, --lru in one with a bound. HOST in the environment
+           says where to listen.
     """
 var arguments = Array(CommandLine.arguments.dropFirst())
 let isPlain = arguments.first == "--plain"
 if isPlain { arguments.removeFirst() }
+var bound: Int?
+if arguments.first == "--lru", arguments.count > 1 {
+    bound = Int(arguments[1])
+    arguments.removeFirst(2)
+}
 guard 2...3 ~= arguments.count, let count = Int(arguments[1]), count > 0 else {
     print(usage)
     exit(2)
@@ -18,7 +24,14 @@ let album = try Album(at: arguments[0], count: count)
 guard arguments.count == 3, let port = Int(arguments[2]) else { exit(0) }
 
 let host = ProcessInfo.processInfo.environment["HOST"] ?? "127.0.0.1"
-let gallery: any Gallery = isPlain ? PlainGallery(album) : try PressureGallery(album)
+let gallery: any Gallery =
+    if isPlain {
+        PlainGallery(album)
+    } else if let bound {
+        BoundedGallery(album, byteLimit: bound << 20)
+    } else {
+        try PressureGallery(album)
+    }
 
 let router = Router()
 router.get("thumbnails/{id}") { _, context -> Response in
