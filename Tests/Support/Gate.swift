@@ -35,6 +35,9 @@ package final class Gate: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
+    /// Has whoever comes from now on wait again.
+    package func close() { state.withLock { $0.isOpen = false } }
+
     /// Whether it was opened.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 

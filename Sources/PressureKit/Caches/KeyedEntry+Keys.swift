@@ -10,7 +10,7 @@ extension KeyedEntry {
             unsafe shards[number].pointee.withLock { shard in
                 shard.forEach { place in
                     // Under the lock: a key in the table is there.
-                    if unsafe place.slot.header.pointee.state.hasValue { unsafe keys.append(place.key.pointee) }
+                    if unsafe hasValue(place.slot.base) { unsafe keys.append(place.key.pointee) }
                 }
             }
         }
@@ -22,7 +22,7 @@ extension KeyedEntry {
         let hash = hash(key)
         return unsafe shards.shard(of: hash).pointee.withLock { shard in
             guard let index = shard.index(of: key, hash) else { return false }
-            return unsafe shard.place(index).slot.header.pointee.state.hasValue
+            return unsafe hasValue(shard.place(index).slot.base)
         }
     }
 

@@ -24,10 +24,8 @@ extension KeyedEntry {
         guard residency(of: key) != .unloaded else { return nil }
         let slot: Slot<Value>
         do {
-            // No save waits for a loader that suspends.
-            guard let found = suspendingLoader == nil ? try acquire(key) : try acquireKept(key) else {
-                return nil
-            }
+            // No save waits for a loader.
+            guard let found = try acquireKept(key) else { return nil }
             slot = found
         } catch {
             // It has gone meanwhile, or cannot be restored; its own readers learn of it too.

@@ -11,6 +11,8 @@ extension KeyedEntry {
         case fresh(old: Slot<Value>, before: ResidencyWord, after: ResidencyWord)
         /// There is no such key, and nothing to do.
         case absent
+        /// The condition does not hold.
+        case unwanted
         /// Somebody is at work for a few instructions.
         case busy
     }
@@ -19,28 +21,40 @@ extension KeyedEntry {
     /// caller, before anything is locked.
     func replace(_ key: Key, with value: consuming Value?, _ size: ValueSize?) {
         exchange(key, for: value, size)
+        sweep(hash(key))
         enforceLimit()
     }
 
     /// The same without blocking the calling thread for the limit.
     func replaceSuspending(_ key: Key, with value: consuming Value?, _ size: ValueSize?) async {
         exchange(key, for: value, size)
+        sweep(hash(key))
         await makeRoom()
     }
 
-    /// The same whatever the limit is: for what makes the cache no fuller.
-    func exchange(_ key: Key, for value: consuming Value?, _ size: ValueSize?) {
+    /// The same whatever the limit is: for what makes the cache no fuller. Only where `condition` holds of the key's slot,
+    /// if one is given, and of none where there is none. Returns whether it did.
+    @discardableResult
+    func exchange(
+        _ key: Key,
+        for value: consuming Value?,
+        _ size: ValueSize?,
+        isReloadable: Bool = false,
+        if condition: ((Slot<Value>) -> Bool)? = nil
+    ) -> Bool {
         let hash = hash(key)
         var value = value
         let isRemoval = value == nil
         while true {
             let found: Found = withShard(of: hash) { shard in
                 guard let index = shard.index(of: key, hash) else {
+                    guard condition == nil else { return .unwanted }
                     guard let given = value.take() else { return .absent }
                     put(given, size, in: shard.insert(key, hash).slot)
                     return .absent
                 }
                 let slot = shard.place(index).slot
+                guard condition?(slot) ?? true else { return .unwanted }
                 if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
                     return .owned(slot, hadValue: step.before.isResident)
                 }
@@ -52,7 +66,7 @@ extension KeyedEntry {
                 }
                 // What is there is in use or being made: those who hold it keep it.
                 if let given = value.take() {
-                    put(given, size, in: shard.replace(index, hash).slot)
+                    put(given, size, in: shard.replace(index, hash).slot, isReloadable: isReloadable)
                 } else {
                     shard.remove(index, hash)
                 }
@@ -60,6 +74,7 @@ extension KeyedEntry {
             }
             switch found {
             case .absent: break
+            case .unwanted: return false
             case .busy:
                 sched_yield()
                 continue
@@ -68,11 +83,11 @@ extension KeyedEntry {
                 // By the word this step made: if it was not abandoned then, the last reader empties it.
                 if after.isAbandoned { unsafe recycle(old.base) }
             case .owned(let slot, let hadValue):
-                let old = replace(in: slot, hadValue: hadValue, with: value.take(), size)
+                let old = replace(in: slot, hadValue: hadValue, with: value.take(), size, isReloadable: isReloadable)
                 withExtendedLifetime(old) {}
                 if isRemoval { unsafe didDrop(slot.base) }
             }
-            return
+            return true
         }
     }
 
@@ -81,9 +96,9 @@ extension KeyedEntry {
     }
 
     /// Fills a slot that nobody has found yet, since its shard is locked.
-    func put(_ value: consuming Value, _ size: ValueSize?, in slot: Slot<Value>) {
+    func put(_ value: consuming Value, _ size: ValueSize?, in slot: Slot<Value>, isReloadable: Bool = false) {
         fill(slot, with: value, size)
-        finishMutation(slot, hasValue: true)
+        finishMutation(slot, hasValue: true, isReloadable: isReloadable)
     }
 
     /// Changes the value for a key, loading or restoring it first. `body` runs again if the value is replaced by someone

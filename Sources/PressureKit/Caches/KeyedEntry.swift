@@ -9,7 +9,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     @usableFromInline typealias Shard = KeyedShard<Key, Value>
 
-    @usableFromInline let shards = KeyedShards<Key, Value>()
+    @usableFromInline let shards: KeyedShards<Key, Value>
     let loader: (@Sendable (Key) throws -> Value)?
     /// In its place, one that suspends: then nobody who blocks may ask for a value.
     let suspendingLoader: (@Sendable (Key) async throws -> Value)?
@@ -35,16 +35,24 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         supported: Disposition = .all,
         limit: ByteCount?,
         countLimit: Int? = nil,
+        lifetime: Lifetime? = nil,
         loader: (@Sendable (Key) throws -> Value)?,
         suspendingLoader: (@Sendable (Key) async throws -> Value)? = nil,
         dropsWhatWasSet: Bool = false
     ) {
+        shards = KeyedShards(isMortal: lifetime != nil)
         self.loader = loader
         self.suspendingLoader = suspendingLoader
         self.limit = Atomic(limit?.bytes ?? .max)
         self.countLimit = Atomic(countLimit ?? .max)
         self.dropsWhatWasSet = dropsWhatWasSet
-        super.init(name: name, hasLoader: loader != nil || suspendingLoader != nil, host: host, supported: supported)
+        super.init(
+            name: name,
+            hasLoader: loader != nil || suspendingLoader != nil,
+            host: host,
+            supported: supported,
+            lifetime: lifetime
+        )
     }
 
     deinit {
@@ -63,6 +71,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// Pins the value if it is in memory and nobody is at work on it. Never waits for more than the shard's lock.
     @inlinable
     func acquireIfResident(_ key: Key) -> Slot<Value>? {
+        if isMortal { attend(to: key) }
         let hash = hash(key)
         return unsafe shards.shard(of: hash).pointee.withLock { shard in
             guard let index = shard.index(of: key, hash) else { return nil }
@@ -263,6 +272,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
                 unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
             }
         }
+    }
+
+    override func age(of slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        unsafe Shard.age(of: slot)
     }
 
     override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {

@@ -26,8 +26,21 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     var ghosts = GhostList()
     /// Where SIEVE looks next.
     private var hand = Self.none
+    /// Whether values end: then every block has the ages of its slots behind them.
+    private let isMortal: Bool
 
-    init(number: Int) { self.number = UInt32(number) }
+    init(number: Int, isMortal: Bool = false) {
+        self.number = UInt32(number)
+        self.isMortal = isMortal
+    }
+
+    /// The raw value of a slot's ``ValueAge``, in a cache whose values end. Found without the shard's lock: blocks never move.
+    static func age(of slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        let place = unsafe Place(slot: Slot(base: slot))
+        let number = Int(place.index) & (blockSize - 1)
+        let ages = unsafe slot + (blockSize - number) * Place.stride
+        return unsafe ages.assumingMemoryBound(to: Atomic<UInt64>.self) + number
+    }
 
     /// The slot with an index.
     @inlinable
@@ -44,7 +57,9 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     }
 
     /// The bytes kept for every slot and cell there is, values and keys included.
-    var byteCount: Int { table.byteCount + slotCount * Place.stride + ghosts.byteCount }
+    var byteCount: Int { table.byteCount + slotCount * Place.stride + ghosts.byteCount + slotCount * ageSize }
+
+    private var ageSize: Int { isMortal ? MemoryLayout<Atomic<UInt64>>.size : 0 }
 
     /// How many slots there is memory for.
     var slotCount: Int { unsafe blocks.count * Self.blockSize }
@@ -104,7 +119,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         }
         if Int(unused) == slotCount {
             unsafe blocks.append(
-                .allocate(byteCount: Self.blockSize * Place.stride, alignment: max(64, Place.alignment))
+                .allocate(byteCount: Self.blockSize * (Place.stride + ageSize), alignment: max(64, Place.alignment))
             )
             // Now, since nothing may be allocated when something is dropped.
             ghosts.reserve(slotCount)
@@ -114,6 +129,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         place(index).slot.initialize(home: number << Place.indexBits | index)
         unsafe place(index).slot.header.pointee.word.store(ResidencyWord.retired.rawValue, ordering: .relaxed)
         unsafe place(index).links.initialize(to: .init(older: Self.none, newer: Self.none))
+        if isMortal { unsafe Self.age(of: place(index).slot.base).initialize(to: Atomic(0)) }
         return index
     }
 
@@ -139,6 +155,16 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
             body(place)
             index = unsafe place.links.pointee.older
         }
+    }
+
+    /// The keys of those of the two oldest slots of which `condition` holds.
+    func oldestKeys(where condition: (Slot<Value>) -> Bool) -> (Key?, Key?) {
+        func key(_ index: UInt32) -> Key? {
+            guard index != Self.none, condition(place(index).slot) else { return nil }
+            return unsafe place(index).key.pointee
+        }
+        guard oldest != Self.none else { return (nil, nil) }
+        return (key(oldest), key(unsafe place(oldest).links.pointee.newer))
     }
 
     /// Slots to a slice: some 10 µs of the lock.

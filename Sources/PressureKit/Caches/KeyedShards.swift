@@ -14,10 +14,11 @@ struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Senda
 
     @usableFromInline let base: UnsafeMutableRawPointer
 
-    init() {
+    /// - Parameter isMortal: whether values end.
+    init(isMortal: Bool = false) {
         unsafe base = .allocate(byteCount: Self.count * Self.stride, alignment: 128)
         for number in 0..<Self.count {
-            unsafe self[number].initialize(to: Lock(KeyedShard(number: number)))
+            unsafe self[number].initialize(to: Lock(KeyedShard(number: number, isMortal: isMortal)))
         }
     }
 

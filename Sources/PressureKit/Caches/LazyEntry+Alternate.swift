@@ -42,7 +42,7 @@ extension LazyEntry {
 
     /// Puts the full value, or none, in place of the lighter one, and ends this thread's turn; `false` when there is
     /// another one than there was.
-    private func exchange(
+    func exchange(
         _ old: Slot<Value>,
         since arrival: UInt32,
         for value: consuming Value?,

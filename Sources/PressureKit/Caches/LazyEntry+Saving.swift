@@ -10,6 +10,7 @@ extension LazyEntry {
     func saved(to writer: StateFrames) throws -> StateManifest.Value? {
         while true {
             let slot = slot
+            if unsafe isOver(slot.base) { return nil }
             if slot.pin() {
                 defer { release(slot) }
                 return try savedPinned(slot, to: writer)

@@ -155,7 +155,7 @@ extension LazyEntry {
         }
     }
 
-    private func takeWriting() throws(PressureError) -> Bool {
+    func takeWriting() throws(PressureError) -> Bool {
         let (exchanged, holder) = writer.compareExchange(
             expected: 0,
             desired: .currentThread,

@@ -19,13 +19,20 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         name: String,
         host: (any CacheHost)?,
         supported: Disposition = .all,
+        lifetime: Lifetime? = nil,
         loader: (@Sendable () throws -> Value)?,
         suspendingLoader: SuspendingLoader<Value>? = nil
     ) {
         self.loader = loader
         self.suspendingLoader = suspendingLoader
         unsafe current = Atomic(Slot<Value>.allocate().base)
-        super.init(name: name, hasLoader: loader != nil || suspendingLoader != nil, host: host, supported: supported)
+        super.init(
+            name: name,
+            hasLoader: loader != nil || suspendingLoader != nil,
+            host: host,
+            supported: supported,
+            lifetime: lifetime
+        )
     }
 
     deinit {
@@ -60,11 +67,12 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     @inlinable
     func acquire() throws -> Slot<Value> {
         let slot = slot
-        return slot.pin() ? slot : try acquireSlowly()
+        return !isMortal && slot.pin() ? slot : try acquireSlowly()
     }
 
     @usableFromInline
     func acquireSlowly() throws -> Slot<Value> {
+        if isMortal, let slot = acquireIfResident() { return slot }
         let slot = try acquire(from: find, loader: loader)
         keepBudgets()
         return slot
@@ -73,6 +81,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     /// Pins the value without ever blocking the calling thread.
     @usableFromInline
     func acquire() async throws -> Slot<Value> {
+        if isMortal, let slot = acquireIfResident() { return slot }
         let slot =
             if let suspendingLoader {
                 try await acquire(from: { self.findSuspending() }, suspendingLoader)
@@ -118,6 +127,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     /// Pins the value if it is there and nobody is at work on it. Never waits.
     @inlinable
     func acquireIfResident() -> Slot<Value>? {
+        if isMortal, !attend() { return nil }
         let slot = slot
         return slot.pin() ? slot : nil
     }
@@ -180,6 +190,10 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     override var hasCopy: Bool { state.isClean }
 
     override var stamp: UInt32 { state.stamp }
+
+    override func age(of slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        unsafe Slot<Value>(base: slot).age
+    }
 
     override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe body(slot.base) }
 }

@@ -38,15 +38,27 @@ struct Slot<Value>: @unchecked Sendable {
         return (SlotHeader.copyOffset + MemoryLayout<SpillCopy>.size + alignment - 1) & ~(alignment - 1)
     }
 
+    /// Of a slot made by ``allocate()``: where the raw value of the ``ValueAge`` is, behind the value.
+    private static var ageOffset: Int {
+        let alignment = MemoryLayout<Atomic<UInt64>>.alignment
+        return (valueOffset + MemoryLayout<Value>.size + alignment - 1) & ~(alignment - 1)
+    }
+
+    /// The age of a slot made by ``allocate()``.
+    var age: UnsafeMutablePointer<Atomic<UInt64>> {
+        unsafe (base + Self.ageOffset).assumingMemoryBound(to: Atomic<UInt64>.self)
+    }
+
     /// A new slot, unloaded.
     static func allocate() -> Slot {
         // Freed by `deallocate`; aligned for both parts, and a cache line so that neighbours do not share one.
         let base = UnsafeMutableRawPointer.allocate(
-            byteCount: valueOffset + MemoryLayout<Value>.size,
+            byteCount: ageOffset + MemoryLayout<Atomic<UInt64>>.size,
             alignment: max(64, MemoryLayout<Value>.alignment)
         )
         let slot = unsafe Slot(base: base)
         slot.initialize()
+        unsafe slot.age.initialize(to: Atomic(0))
         return slot
     }
 

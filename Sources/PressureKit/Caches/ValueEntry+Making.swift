@@ -136,16 +136,8 @@ extension ValueEntry {
         do {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
             return try admitted(statistics.expectedFootprint, isLoaded: true) {
-                let (value, size) = try working(in: slot) {
-                    let clock = clock
-                    let start = clock.now()
-                    let value = try loader()
-                    let duration = clock.now() - start
-                    // The app's code too: while this thread is named as the maker, or it would wait for itself.
-                    let size = ValueSize(value)
-                    statistics.noteLoad(duration, footprint: size.footprint)
-                    return (value, size)
-                }
+                // Its size is the app's code too: while this thread is named as the maker, or it would wait for itself.
+                let (value, size) = try working(in: slot) { try timed(loader) }
                 let isLighter = traits.alternate.load()?.takeMade() ?? false
                 return putLoaded(value, size, isLighter ? .alternate : .full, in: slot)
             }

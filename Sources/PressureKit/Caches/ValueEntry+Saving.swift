@@ -41,6 +41,7 @@ extension ValueEntry {
         unsafe slot.header.pointee.plainByteCount.store(count, ordering: .relaxed)
         unsafe slot.header.pointee.footprint.store(Int(value.footprint), ordering: .relaxed)
         unsafe slot.header.pointee.variant.store(value.variant, ordering: .relaxed)
+        unsafe noteWrite(slot.base)
         unsafe slot.copy.pointee.reserve(byteCount: count)
         reserveFrames(unsafe slot.copy.pointee.chunkCount)
         unsafe slot.copy.pointee.begin(in: file)

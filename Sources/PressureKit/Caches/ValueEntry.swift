@@ -26,6 +26,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         unsafe slot.header.pointee.variant.store(CacheVariant.full.rawValue, ordering: .relaxed)
         unsafe slot.header.pointee.footprint.store(size.footprint, ordering: .relaxed)
         unsafe slot.header.pointee.plainByteCount.store(size.plainByteCount, ordering: .relaxed)
+        unsafe noteWrite(slot.base)
         let before = unsafe slot.copy.pointee.chunkCount
         unsafe slot.copy.pointee.reserve(byteCount: size.plainByteCount)
         reserveFrames(unsafe slot.copy.pointee.chunkCount - before)
@@ -49,14 +50,20 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     /// Replaces a value, or takes it away, in a slot that this thread has made its own. Returns the old value, to be let
     /// go with nothing held: its destruction may run code of the app.
-    func replace(in slot: Slot<Value>, hadValue: Bool, with value: consuming Value?, _ size: ValueSize?) -> Value? {
+    func replace(
+        in slot: Slot<Value>,
+        hadValue: Bool,
+        with value: consuming Value?,
+        _ size: ValueSize?,
+        isReloadable: Bool = false
+    ) -> Value? {
         let old = hadValue ? unsafe slot.value.move() : nil
         if hadValue { noteArrival(unsafe -slot.header.pointee.footprint.load(ordering: .relaxed), values: -1) }
         if let value, let size {
             note(size, in: slot)
             noteArrival(size.footprint, values: 1)
             unsafe slot.value.initialize(to: value)
-            finishMutation(slot, hasValue: true)
+            finishMutation(slot, hasValue: true, isReloadable: isReloadable)
         } else {
             clear(slot)
             finishMutation(slot, hasValue: false)

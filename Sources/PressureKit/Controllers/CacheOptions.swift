@@ -15,14 +15,39 @@ public struct CacheOptions: Sendable, Hashable {
     /// The number of values in memory that a keyed cache keeps to, likewise.
     public var countLimit: Int?
 
+    /// How long a value is read after it was loaded, set or updated; `nil` for no end. After that it is as if it had been
+    /// invalidated: the next access loads anew, and without a loader there is no value any more.
+    ///
+    /// By the manager's clock, to within a sixtieth of a second. What a restored state brings counts as written when it was
+    /// restored. The memory of a value that has ended is given back when it is asked for, when others come into the cache, and
+    /// first of all when memory is short: it is not written to the spill file then.
+    public var timeToLive: Duration?
+
+    /// How long a value stays readable when nobody reads it; `nil` for no end. Each read begins it anew.
+    public var timeToIdle: Duration?
+
+    /// From what age on a read has the value loaded anew meanwhile, and is given the one there is; `nil` for never.
+    ///
+    /// Nobody waits. One load at a time for a value, at most four for a cache, on the library's threads or in a task; none
+    /// while memory is short. When it fails, the old value stays, and is tried again after as long; the failure is counted and
+    /// climbs as that of any load. What was set or updated no loader makes: it is not refreshed. A value that nobody reads is
+    /// not either.
+    public var refreshAfter: Duration?
+
     /// Creates options; what is left out is as if no options were given.
     public init(
         supportedDispositions: Disposition = .all,
         limit: ByteCount? = nil,
-        countLimit: Int? = nil
+        countLimit: Int? = nil,
+        timeToLive: Duration? = nil,
+        timeToIdle: Duration? = nil,
+        refreshAfter: Duration? = nil
     ) {
         self.supportedDispositions = supportedDispositions
         self.limit = limit
         self.countLimit = countLimit
+        self.timeToLive = timeToLive
+        self.timeToIdle = timeToIdle
+        self.refreshAfter = refreshAfter
     }
 }

@@ -64,6 +64,7 @@ extension PressureController {
             supported: options.supportedDispositions,
             limit: options.limit,
             countLimit: options.countLimit,
+            lifetime: try endings(name, options, hasLoader: true),
             loader: nil,
             suspendingLoader: loader
         )
@@ -81,6 +82,7 @@ extension PressureController {
             name: name,
             host: self,
             supported: options.supportedDispositions,
+            lifetime: try endings(name, options, hasLoader: true),
             loader: nil,
             suspendingLoader: loader
         )

@@ -110,12 +110,43 @@ extension PressureController {
         loader: (@Sendable () throws -> Value)?
     ) throws(PressureError) -> LazyEntry<Value> {
         try checkOptionsOfOne(name, options)
-        return LazyEntry(name: name, host: self, supported: options.supportedDispositions, loader: loader)
+        return LazyEntry(
+            name: name,
+            host: self,
+            supported: options.supportedDispositions,
+            lifetime: try endings(name, options, hasLoader: loader != nil),
+            loader: loader
+        )
     }
 
     /// Makes sure that the options are such as a cache with one value can have.
     func checkOptionsOfOne(_ name: String, _ options: CacheOptions) throws(PressureError) {
         guard options.limit == nil, options.countLimit == nil else { throw .limitOfOne(name, path: path) }
+    }
+
+    /// For how long the values may be read, if that makes sense.
+    func endings(_ name: String, _ options: CacheOptions, hasLoader: Bool) throws(PressureError) -> Lifetime? {
+        let (live, idle, refresh) = (options.timeToLive, options.timeToIdle, options.refreshAfter)
+        guard [live, idle, refresh].allSatisfy({ $0.map { $0 > .zero } ?? true }) else {
+            throw .lifetime(of: name, "a time of zero or less", "Leave out what does not end.", path: path)
+        }
+        guard refresh == nil || hasLoader else {
+            throw .lifetime(
+                of: name,
+                "refreshAfter and no loader",
+                "Leave it out, or give the cache a loader.",
+                path: path
+            )
+        }
+        if let refresh, let live, refresh >= live {
+            throw .lifetime(
+                of: name,
+                "a refreshAfter that is not shorter than its timeToLive",
+                "A value is refreshed before it ends: make it shorter, or leave one of them out.",
+                path: path
+            )
+        }
+        return Lifetime(timeToLive: live, timeToIdle: idle, refreshAfter: refresh)
     }
 
     private func registerKeyed<Key: Hashable & Sendable, Value: Spillable>(
@@ -129,6 +160,7 @@ extension PressureController {
             supported: options.supportedDispositions,
             limit: options.limit,
             countLimit: options.countLimit,
+            lifetime: try endings(name, options, hasLoader: loader != nil),
             loader: loader
         )
         try register(entry)
@@ -170,6 +202,10 @@ extension PressureError {
             message: "There is a cache \"\(name)\" already. Give this one another name, or remove that one first.",
             path: path
         )
+    }
+
+    fileprivate static func lifetime(of name: String, _ what: String, _ advice: String, path: String) -> PressureError {
+        PressureError(code: .invalidConfiguration, message: "\"\(name)\" was given \(what). \(advice)", path: path)
     }
 
     fileprivate static func limitOfOne(_ name: String, path: String) -> PressureError {

@@ -8,6 +8,8 @@ extension PressureController: CacheHost {
 
     var clock: any MonotonicClock { services?.clock ?? SystemClock() }
 
+    var isShort: Bool { (context?.scene.level ?? .normal) != .normal }
+
     func reservePlans() { context?.reserve() }
 
     func willEvict(_ resource: PressureResource) { tell(.willEvict, resource) }

@@ -9,7 +9,7 @@ extension CacheEntry {
         isVisible: Bool,
         depth: UInt16
     ) {
-        let word = unsafe header(slot).pointee.state
+        var word = unsafe header(slot).pointee.state
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         switch word.phase {
         case .unloaded, .spilled:
@@ -24,11 +24,14 @@ extension CacheEntry {
         guard footprint > 0 else { return }
         guard word.pins == 0 else { return storage.skip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.skip(self, .busy, footprint: footprint) }
+        let isOver = unsafe isOver(slot)
+        // Nobody reads it any more: no copy is written of it, whoever made it.
+        if isOver, let step = unsafe header(slot).pointee.apply({ $0.expiring() }) { word = step.after }
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
-        let restoreCost = statistics.restoreCost(byteCount: plainBytes)
+        let restoreCost = isOver ? 0 : statistics.restoreCost(byteCount: plainBytes)
         let canDrop = word.isReloadable && !word.isClean
-        let goesWithoutCopy = storage.pace == .hasty && canDrop
+        let goesWithoutCopy = (storage.pace == .hasty || isOver) && canDrop
         let freely =
             goesWithoutCopy
             ? .drop
@@ -49,11 +52,11 @@ extension CacheEntry {
             isVisible: isVisible,
             depth: depth,
             arrival: arrival,
-            hits: word.hits,
-            hasRefaulted: word.isMarkedEvicted,
-            level: uses.level,
+            hits: isOver ? 0 : word.hits,
+            hasRefaulted: word.isMarkedEvicted && !isOver,
+            level: isOver ? 0 : uses.level,
             restoreCost: restoreCost,
-            reloadCost: statistics.reloadCost,
+            reloadCost: isOver ? 0 : statistics.reloadCost,
             writeCost: method.needsCopy && storage.pace != .steady ? statistics.writeCost(byteCount: plainBytes) : 0,
             isUrgent: storage.pace != .steady
         )

@@ -25,9 +25,21 @@ package class CacheEntry: @unchecked Sendable {
     package let statistics = CacheStatistics()
     /// What it is to the tree of controllers.
     let traits: CacheTraits
+    /// For how long its values may be read; `nil` for ever.
+    let lifetimes: Lifetimes?
+    /// Whether that is not for ever.
+    @usableFromInline let isMortal: Bool
 
-    init(name: String, hasLoader: Bool, host: (any CacheHost)?, supported: Disposition = .all) {
+    init(
+        name: String,
+        hasLoader: Bool,
+        host: (any CacheHost)?,
+        supported: Disposition = .all,
+        lifetime: Lifetime? = nil
+    ) {
         traits = CacheTraits(supported: supported)
+        lifetimes = lifetime.map(Lifetimes.init)
+        isMortal = lifetime != nil
         self.name = name
         self.hasLoader = hasLoader
         self.host = host
@@ -134,6 +146,11 @@ package class CacheEntry: @unchecked Sendable {
         unsafe forEachSlot { slot in
             unsafe list(slot, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
         }
+    }
+
+    /// Where the raw value of a slot's ``ValueAge`` is. Not asked of a cache whose values do not end.
+    func age(of slot: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        preconditionFailure("a subclass answers this")
     }
 
     // MARK: For subclasses, which know the type of the value

@@ -14,6 +14,8 @@ protocol CacheHost: AnyObject, Sendable {
     var isBudgeted: Bool { get }
     /// What loads and restores are timed by.
     var clock: any MonotonicClock { get }
+    /// Whether memory is short, so that nothing is loaded ahead of need. Climbs to the root.
+    var isShort: Bool { get }
 
     /// Makes room in plans for what its caches have come to hold. Allocates.
     func reservePlans()

@@ -320,6 +320,11 @@ extension ResidencyWord {
         phase == .resident && isIdle && (isClean || dropping && isReloadable) ? with(phase: .releasing) : nil
     }
 
+    /// What is read no more may leave without a copy, whoever made it. Legal while nobody holds it.
+    package func expiring() -> ResidencyWord? {
+        phase == .resident && isIdle ? setting(Self.reloadableBit) : nil
+    }
+
     /// The value has left memory: into the copy if there is one, else to the loader. The stamp is that of the eviction
     /// from now on, if there is one.
     package func finishingRelease(stamp: UInt32? = nil) -> ResidencyWord? {

@@ -37,6 +37,16 @@ private func manyValues(app: PressureController) async throws {
     _ = (draft, isKnown, names)
 }
 
+private func fetchPrice(of product: String) async throws -> String { product }
+
+private func growOld(app: PressureController) throws {
+    let prices = try app.keyedCache(
+        "prices",
+        options: .init(timeToLive: .seconds(60), timeToIdle: .seconds(10), refreshAfter: .seconds(30))
+    ) { (product: String) in try await fetchPrice(of: product) }
+    _ = prices
+}
+
 private final class Image: Sendable {
     init(_ path: String) {}
 }
