@@ -128,10 +128,10 @@ extension PressureController {
     func endings(_ name: String, _ options: CacheOptions, hasLoader: Bool) throws(PressureError) -> Lifetime? {
         let (live, idle, refresh) = (options.timeToLive, options.timeToIdle, options.refreshAfter)
         guard [live, idle, refresh].allSatisfy({ $0.map { $0 > .zero } ?? true }) else {
-            throw .lifetime(of: name, "a time of zero or less", "Leave out what does not end.", path: path)
+            throw .endings(of: name, "a time of zero or less", "Leave out what does not end.", path: path)
         }
         guard refresh == nil || hasLoader else {
-            throw .lifetime(
+            throw .endings(
                 of: name,
                 "refreshAfter and no loader",
                 "Leave it out, or give the cache a loader.",
@@ -139,7 +139,7 @@ extension PressureController {
             )
         }
         if let refresh, let live, refresh >= live {
-            throw .lifetime(
+            throw .endings(
                 of: name,
                 "a refreshAfter that is not shorter than its timeToLive",
                 "A value is refreshed before it ends: make it shorter, or leave one of them out.",
@@ -204,7 +204,7 @@ extension PressureError {
         )
     }
 
-    fileprivate static func lifetime(of name: String, _ what: String, _ advice: String, path: String) -> PressureError {
+    fileprivate static func endings(of name: String, _ what: String, _ advice: String, path: String) -> PressureError {
         PressureError(code: .invalidConfiguration, message: "\"\(name)\" was given \(what). \(advice)", path: path)
     }
 
