@@ -9,10 +9,19 @@ import CLinuxShims
 /// A pool has as many threads as it was made for. When all of them are at work, jobs wait, and none of them has been
 /// begun for a while, the pool takes it that its threads are blocked, and adds one, again and again, up to ``most``: as
 /// .NET's thread pool does, whose "starvation detection" adds a thread when its queue has not moved for half a second.
-/// Threads that find nothing to do for some seconds end.
+/// Threads that find nothing to do for some seconds end. When there are as many as there may be, and still none is begun
+/// for seconds, the job that has waited longest says so.
 package final class BlockingPool: Sendable {
+    /// Told how many threads there are, and how many jobs wait for them.
+    package typealias Complaint = @Sendable (_ threads: Int, _ waiting: Int) -> Void
+
+    private struct Job: Sendable {
+        let run: @Sendable () -> Void
+        let complaint: Complaint?
+    }
+
     private struct State {
-        var jobs: [@Sendable () -> Void] = []
+        var jobs: [Job] = []
         var next = 0
         /// Threads that work or wait for work; without the spare one.
         var workers = 0
@@ -28,47 +37,56 @@ package final class BlockingPool: Sendable {
     private let state = ConditionLock(State())
     /// Threads that it was made for.
     private let width: Int
-    /// Threads that there are at most.
-    private let most: Int
+    /// Threads that there are at most; may change at any time.
+    private let bound: @Sendable () -> Int
     private let name: String
     /// How long a job waits while none is begun before a thread is added.
     private let patience: Duration
     /// How long a thread waits for a job before it ends.
     private let rest: Duration
+    /// How long a job waits for the most threads there may be before it says so.
+    private let silence: Duration
 
     /// For loaders: what they wait for is theirs to know.
-    package static let shared = BlockingPool(threads: max(4, Int(pk_usable_cpus())), name: "pk-load")
+    package static let shared = PoolLanes.loads[0]
     /// For restores and for keeping to limits, which wait for the disk only.
-    package static let restores = BlockingPool(threads: max(4, Int(pk_usable_cpus())), name: "pk-restore")
+    package static let restores = PoolLanes.restores[0]
     /// For saves, shutdown and answers to commands: few, long, and never to be kept waiting.
     package static let errands = BlockingPool(threads: 2, name: "pk-errand")
 
     /// A pool of `threads` threads, which start when they are first needed, and up to `most` when those are stuck.
     package init(
         threads: Int,
-        most: Int = 64,
+        most: @escaping @autoclosure @Sendable () -> Int = 64,
         name: String = "pk-blocking",
         patience: Duration = .milliseconds(50),
-        rest: Duration = .seconds(5)
+        rest: Duration = .seconds(5),
+        silence: Duration = .seconds(5)
     ) {
         width = threads
-        self.most = max(threads, most)
+        bound = most
         self.name = name
         self.patience = patience
         self.rest = rest
+        self.silence = silence
     }
 
     /// Runs `work` on a thread of the pool and returns what it returns or throws. Suspends; does not block.
-    package func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    ///
+    /// - Parameter stuck: called when it has waited long for the most threads there may be.
+    package func run<Result: Sendable>(
+        stuck: Complaint? = nil,
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            submit { continuation.resume(with: Swift.Result { try work() }) }
+            submit(stuck: stuck) { continuation.resume(with: Swift.Result { try work() }) }
         }
     }
 
     /// Runs a job on a thread of the pool, or here if there is none. Does not block otherwise.
-    package func submit(_ job: @escaping @Sendable () -> Void) {
+    package func submit(stuck: Complaint? = nil, _ job: @escaping @Sendable () -> Void) {
         let kind = state.withLock { state in
-            state.jobs.append(job)
+            state.jobs.append(Job(run: job, complaint: stuck))
             return missing(&state)
         }
         spawn(kind)
@@ -82,6 +100,8 @@ package final class BlockingPool: Sendable {
 
     // MARK: Threads
 
+    private var most: Int { max(1, bound()) }
+
     private enum Kind {
         case worker, spare
     }
@@ -89,11 +109,11 @@ package final class BlockingPool: Sendable {
     /// Which thread is to be started for the jobs that wait; it counts already.
     private func missing(_ state: inout State) -> Kind? {
         guard state.idle < state.waiting else { return nil }
-        if state.workers < width {
+        if state.workers < min(width, most) {
             state.workers += 1
             return .worker
         }
-        guard !state.hasSpare, state.workers < most else { return nil }
+        guard !state.hasSpare else { return nil }
         state.hasSpare = true
         return .spare
     }
@@ -124,7 +144,7 @@ package final class BlockingPool: Sendable {
     private func work() {
         while true {
             state.withLock { $0.idle += 1 }
-            let taken = state.wait(atMost: rest) { state -> (@Sendable () -> Void)? in
+            let taken = state.wait(atMost: rest) { state -> Job? in
                 guard let job = Self.takeJob(from: &state) else { return nil }
                 state.idle -= 1
                 return job
@@ -139,7 +159,7 @@ package final class BlockingPool: Sendable {
                     return job
                 }
             guard let job else { return }
-            job()
+            job.run()
         }
     }
 
@@ -157,24 +177,41 @@ package final class BlockingPool: Sendable {
             }
             let isServed: Void? = state.wait(atMost: patience) { $0.waiting == 0 ? () : nil }
             if isServed != nil { continue }
-            let (job, next) = state.withLock { state -> ((@Sendable () -> Void)?, Kind?) in
-                guard state.begun == begun, let job = Self.takeJob(from: &state) else { return (nil, nil) }
+            let isFull = state.withLock { $0.begun == begun && $0.workers >= most }
+            if isFull {
+                watch(since: begun)
+                continue
+            }
+            let (job, next) = state.withLock { state -> (Job?, Kind?) in
+                guard state.begun == begun, state.workers < most, let job = Self.takeJob(from: &state) else {
+                    return (nil, nil)
+                }
                 state.hasSpare = false
                 state.workers += 1
                 return (job, missing(&state))
             }
             guard let job else { continue }
             spawn(next)
-            job()
+            job.run()
             return work()
         }
     }
 
-    private func drain() {
-        while let job = state.withLock({ Self.takeJob(from: &$0) }) { job() }
+    /// All threads there may be are at work: waits until a job is begun, and says so if that takes long.
+    private func watch(since begun: Int) {
+        let isMoving: Void? = state.wait(atMost: silence) { $0.waiting == 0 || $0.begun != begun ? () : nil }
+        guard isMoving == nil else { return }
+        let (complaint, threads, waiting) = state.withLock { state in
+            (state.waiting > 0 ? state.jobs[state.next].complaint : nil, state.workers, state.waiting)
+        }
+        complaint?(threads, waiting)
     }
 
-    private static func takeJob(from state: inout State) -> (@Sendable () -> Void)? {
+    private func drain() {
+        while let job = state.withLock({ Self.takeJob(from: &$0) }) { job.run() }
+    }
+
+    private static func takeJob(from state: inout State) -> Job? {
         guard state.next < state.jobs.count else { return nil }
         let job = state.jobs[state.next]
         state.next += 1

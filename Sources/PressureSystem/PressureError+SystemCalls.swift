@@ -22,6 +22,36 @@ extension PressureError {
     }
 }
 
+/// Loaders that read other caches.
+extension PressureError {
+    /// - Parameter paths: each waits for the next, and the last for the first.
+    package static func circularLoads(_ paths: [String]) -> PressureError {
+        PressureError(
+            code: .recursiveAccess,
+            message: """
+                Loaders wait for each other in a circle, and would for ever: \(chain(paths + paths.prefix(1))). A loader \
+                must not read its own value, nor one whose loader reads it, in a task that it starts either.
+                """,
+            path: paths.first ?? ""
+        )
+    }
+
+    /// - Parameter paths: each waits for the next.
+    package static func loadersTooDeep(_ paths: [String]) -> PressureError {
+        PressureError(
+            code: .recursiveAccess,
+            message: """
+                Loaders wait for each other \(paths.count) deep, each on a thread of its own: \(chain(paths)). If there is \
+                an end to it, have a loader read with calls that are not async, which stay on its thread, or make the \
+                caches' loaders async, which hold no thread.
+                """,
+            path: paths.last ?? ""
+        )
+    }
+
+    private static func chain(_ paths: [String]) -> String { paths.joined(separator: " → ") }
+}
+
 /// The tree of controllers.
 extension PressureError {
     package static func hierarchyInconsistency(_ message: String, path: String) -> PressureError {

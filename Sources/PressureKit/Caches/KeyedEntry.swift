@@ -220,7 +220,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     override func makeRoom() async {
         guard isAboveLimit else { return await keepBudgets() }
-        try? await BlockingPool.restores.run { self.enforceLimit() }
+        try? await Load.job(on: .restores) { self.enforceLimit() }
     }
 
     // MARK: What the engine and the manager ask
@@ -301,6 +301,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override func path(of slot: UnsafeMutableRawPointer) -> String {
         // Called by a reader or the engine, who keep the slot where it is.
         unsafe "\(path)[\(KeyedSlot<Key, Value>(slot: Slot(base: slot)).key.pointee)]"
+    }
+
+    override func naming(_ slot: UnsafeMutableRawPointer) -> @Sendable () -> String {
+        // Called by whoever is at work in the slot.
+        let key = unsafe KeyedSlot<Key, Value>(slot: Slot(base: slot)).key.pointee
+        return { [weak self] in self.map { "\($0.path)[\(key)]" } ?? "" }
     }
 
     /// A keyed cache does not remember what was in memory: what is wanted comes back when it is asked for.

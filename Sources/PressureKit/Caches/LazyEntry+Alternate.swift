@@ -16,7 +16,9 @@ extension LazyEntry {
         let word = unsafe old.header.pointee.state
         let arrival = unsafe old.header.pointee.arrival.load(ordering: .relaxed)
         guard let loader, word.isReloadable, variant == .alternate else { return true }
-        let value = word.isResident ? try loader() : nil
+        // Nobody waits for this load, and readers have the lighter value, this loader too.
+        let load = Load(Load.Identity(slot: old.address | 1, arrival: arrival), name: unsafe naming(old.base))
+        let value = word.isResident ? try load.run(loader) : nil
         // Memory is short again: what there is now is right.
         if traits.alternate.load()?.takeMade() ?? false { return true }
         let size = value.map { ValueSize($0) }

@@ -166,7 +166,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     override func bringFullBackSuspending() async throws {
         guard let suspendingLoader else {
-            return try await BlockingPool.shared.run { try self.exchangeAlternate() }
+            return try await Load.job(on: .loads) { try self.exchangeAlternate() }
         }
         try await exchangeAlternate(suspendingLoader)
     }

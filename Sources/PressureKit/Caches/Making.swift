@@ -38,14 +38,12 @@ final class Making: Sendable {
 
     private let state: Lock<State>
 
-    /// The making that the current task is a part of.
-    @TaskLocal static var current: Making?
-
-    /// Which makings wait for which, because their loaders read caches.
-    private static let waits = Lock<[ObjectIdentifier: [Making]]>([:])
+    /// How those who wait for each other find it, and what its loader asks for.
+    let load: Load
 
     /// One that a reader has begun, who waits for it.
-    init(isLoading: Bool, priority: TaskPriority) {
+    init(_ load: Load, isLoading: Bool, priority: TaskPriority) {
+        self.load = load
         state = Lock(State(isLoading: isLoading, priority: priority))
     }
 
@@ -71,37 +69,6 @@ final class Making: Sendable {
         }
     }
 
-    /// The current task is about to wait for it; `false` when it would wait for itself: when this is the making that the
-    /// task is part of, or one that waits for that, directly or through others.
-    func beginWaiting() -> Bool {
-        guard let waiter = Self.current else { return true }
-        return Self.waits.withLock { waits in
-            var reached = [self]
-            var next = 0
-            while next < reached.count {
-                if reached[next] === waiter { return false }
-                for making in waits[ObjectIdentifier(reached[next])] ?? []
-                where !reached.contains(where: { $0 === making }) {
-                    reached.append(making)
-                }
-                next += 1
-            }
-            waits[ObjectIdentifier(waiter), default: []].append(self)
-            return true
-        }
-    }
-
-    /// It waits no longer.
-    func endWaiting() {
-        guard let waiter = Self.current else { return }
-        Self.waits.withLock { waits in
-            let key = ObjectIdentifier(waiter)
-            guard let index = waits[key]?.firstIndex(where: { $0 === self }) else { return }
-            waits[key]?.remove(at: index)
-            if waits[key]?.isEmpty == true { waits[key] = nil }
-        }
-    }
-
     /// What came of it; `nil` while it goes on, or when it was abandoned.
     var ending: Ending? { state.withLock { $0.ending } }
 
@@ -123,8 +90,8 @@ final class Making: Sendable {
     /// Begins the task. Called once, by the reader who has begun the making.
     func start(_ work: @escaping @Sendable () async -> Void) {
         let priority = state.withLock { $0.priority }
-        let task = Task(priority: priority) {
-            await Self.$current.withValue(self) { await work() }
+        let task = Task(priority: priority) { [load] in
+            await load.run(work)
         }
         let wanted = state.withLock { state in
             if state.ending == nil { state.task = task }

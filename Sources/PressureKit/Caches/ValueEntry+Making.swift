@@ -67,8 +67,7 @@ extension ValueEntry {
             case .load: if try load(slot, loader) { return slot }
             case .restore: if try restore(slot, loader) { return slot }
             case .wait(let arrival):
-                try refuseToWaitForMyself(slot)
-                try follow(ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+                try wait(for: slot, since: arrival)
             case .missing: preconditionFailure("waited for no load")
             case .away, nil: sched_yield()
             }
@@ -79,7 +78,7 @@ extension ValueEntry {
     /// one for loads, so that loaders that are stuck keep nobody from what only has to be read back.
     ///
     /// It is also begun there: a load that had begun and waited for a thread might wait for loaders that hold them all
-    /// and read this very cache.
+    /// and read this very cache. What is asked for from inside a loader has a lane of its own, see ``Load``.
     func acquireSuspending(
         from find: @escaping @Sendable (_ begins: Beginning) -> (slot: Slot<Value>, turn: Turn?),
         loader: (@Sendable () throws -> Value)?
@@ -90,11 +89,11 @@ extension ValueEntry {
             case .pinned: return slot
             case .load, .restore, .missing: preconditionFailure("began what it was not to begin")
             case .away:
-                // As it looks now; should it be a load after all, the pool has a thread more.
+                // As it looks now; should it be a load after all, it is looked at again.
                 let isSpilled = unsafe slot.header.pointee.state.phase == .spilled
-                let pool = isSpilled ? BlockingPool.restores : .shared
-                let made = try await pool.run { () throws -> Slot<Value>? in
-                    let (slot, turn) = find(.either)
+                let made = try await Load.job(on: isSpilled ? .restores : .loads, stuck: tellOfStuckLoaders) {
+                    () throws -> Slot<Value>? in
+                    let (slot, turn) = find(isSpilled ? .restores : .either)
                     return switch turn {
                     case .pinned: slot
                     case .load: try self.load(slot, loader) ? slot : nil
@@ -104,8 +103,7 @@ extension ValueEntry {
                 }
                 if let made { return made }
             case .wait(let arrival):
-                try refuseToWaitForMyself(slot)
-                try follow(await ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+                try await wait(for: slot, since: arrival)
             case nil: await Task.yield()
             }
         }
@@ -119,10 +117,38 @@ extension ValueEntry {
         }
     }
 
-    /// A loader that reads its own cache would wait for itself.
-    func refuseToWaitForMyself(_ slot: Slot<Value>) throws {
+    /// Waits for whoever is at work in a slot. Blocks.
+    ///
+    /// - Throws: what a load that was waited for threw, or ``PressureError`` with `recursiveAccess`.
+    func wait(for slot: Slot<Value>, since arrival: UInt32) throws {
+        try LoadWaits.wait(for: Load.Identity(slot: slot.address, arrival: arrival)) {
+            try refuseToWaitForMyself(slot)
+            try follow(ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+        }
+    }
+
+    /// The same without blocking the calling thread.
+    func wait(for slot: Slot<Value>, since arrival: UInt32) async throws {
+        try await LoadWaits.wait(for: Load.Identity(slot: slot.address, arrival: arrival)) {
+            try refuseToWaitForMyself(slot)
+            try follow(await ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+        }
+    }
+
+    /// What this thread makes otherwise than by a loader, or measures, must not read its own cache either.
+    private func refuseToWaitForMyself(_ slot: Slot<Value>) throws {
         guard unsafe slot.header.pointee.maker.load(ordering: .relaxed) == .currentThread else { return }
         throw PressureError.recursiveAccess(path: unsafe path(of: slot.base))
+    }
+
+    /// A load in a slot whose load has begun, as others are told of it.
+    func makeLoad(_ slot: Slot<Value>, since arrival: UInt32) -> Load {
+        Load(Load.Identity(slot: slot.address, arrival: arrival), name: unsafe naming(slot.base))
+    }
+
+    /// All threads of a lane have been taken for long.
+    func tellOfStuckLoaders(threads: Int, waiting: Int) {
+        host?.noteStuckLoaders(at: path, threads: threads, waiting: waiting)
     }
 
     // MARK: Making the value
@@ -135,9 +161,12 @@ extension ValueEntry {
     func load(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         do {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
+            let arrival = unsafe slot.header.pointee.arrival.load(ordering: .relaxed)
             return try admitted(statistics.expectedFootprint, isLoaded: true) {
                 // Its size is the app's code too: while this thread is named as the maker, or it would wait for itself.
-                let (value, size) = try working(in: slot) { try timed(loader) }
+                let (value, size) = try working(in: slot) {
+                    try timed { try makeLoad(slot, since: arrival).run(loader) }
+                }
                 let isLighter = traits.alternate.load()?.takeMade() ?? false
                 return putLoaded(value, size, isLighter ? .alternate : .full, in: slot)
             }

@@ -18,8 +18,7 @@ extension ValueEntry {
             case .pinned: return slot
             case .restore: if try restore(slot, nil) { return slot }
             case .wait(let arrival):
-                try refuseToWaitForMyself(slot)
-                try follow(ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+                try wait(for: slot, since: arrival)
             case .missing: return nil
             case .load: preconditionFailure("began what it was not to begin")
             case .away, nil: sched_yield()
@@ -38,7 +37,7 @@ extension ValueEntry {
             case .missing: return nil
             case .load, .restore: preconditionFailure("began what it was not to begin")
             case .away:
-                let made = try await BlockingPool.restores.run { () throws -> Slot<Value>? in
+                let made = try await Load.job(on: .restores) { () throws -> Slot<Value>? in
                     guard let (slot, turn) = find(.restores) else { return nil }
                     return switch turn {
                     case .pinned: slot
@@ -48,8 +47,7 @@ extension ValueEntry {
                 }
                 if let made { return made }
             case .wait(let arrival):
-                try refuseToWaitForMyself(slot)
-                try follow(await ParkingLot.park(on: slot.address) { slot.isStillBusy(since: arrival) })
+                try await wait(for: slot, since: arrival)
             case nil: await Task.yield()
             }
         }

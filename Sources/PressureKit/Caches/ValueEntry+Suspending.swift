@@ -57,11 +57,12 @@ extension ValueEntry {
         _ priority: TaskPriority,
         _ makings: inout [UInt: Making]
     ) -> SuspendingTurn {
-        let making = Making(isLoading: isLoading, priority: priority)
+        let arrival = unsafe slot.header.pointee.arrival.load(ordering: .relaxed)
+        let making = Making(makeLoad(slot, since: arrival), isLoading: isLoading, priority: priority)
         makings[slot.address] = making
         // The reader who begins it sleeps like the others.
         unsafe _ = slot.header.pointee.apply { $0.awaiting() }
-        return .begun(making, since: unsafe slot.header.pointee.arrival.load(ordering: .relaxed))
+        return .begun(making, since: arrival)
     }
 
     /// Pins a value, having it made by a task if need be. Suspends, and blocks no thread.
@@ -120,14 +121,13 @@ extension ValueEntry {
         loads: Bool
     ) async throws -> Bool {
         defer { leave(making, slot) }
-        // Counted there: the slot is still this key's.
-        guard making.beginWaiting() else { throw PressureError.recursiveAccess(path: unsafe path(of: slot.base)) }
-        defer { making.endWaiting() }
         making.escalate(to: Task.currentPriority)
-        let outcome = await withTaskPriorityEscalationHandler {
-            await ParkingLot.parkUnlessCancelled(on: slot.address) { slot.isStillBusy(since: arrival) }
-        } onPriorityEscalated: { _, priority in
-            making.escalate(to: priority)
+        let outcome = try await LoadWaits.wait(for: Load.Identity(slot: slot.address, arrival: arrival)) {
+            await withTaskPriorityEscalationHandler {
+                await ParkingLot.parkUnlessCancelled(on: slot.address) { slot.isStillBusy(since: arrival) }
+            } onPriorityEscalated: { _, priority in
+                making.escalate(to: priority)
+            }
         }
         if case .cancelled = outcome { throw CancellationError() }
         while making.isEnding { await Task.yield() }
@@ -211,7 +211,7 @@ extension ValueEntry {
                 endHolding(slot)
                 return true
             }
-            try await BlockingPool.restores.run {
+            try await Load.job(on: .restores) {
                 let value = try self.readBack(slot)
                 _ = self.claim(making, slot)
                 self.land(making, in: slot) { self.putRestored(value, in: slot, settle: $0) }
@@ -246,6 +246,6 @@ extension ValueEntry {
     /// Asks a value for its size; on a thread of the library's if that makes its bytes.
     func measure(_ value: Value) async -> ValueSize {
         guard !Value.spillsInPlace else { return ValueSize(value) }
-        return (try? await BlockingPool.restores.run { ValueSize(value) }) ?? ValueSize(value)
+        return (try? await Load.job(on: .restores) { ValueSize(value) }) ?? ValueSize(value)
     }
 }

@@ -18,6 +18,7 @@ import PressureSystem
 /// | `a spilled copy could not be used` | warning | path, error, errno, held_back |
 /// | `the spill disk failed late` | warning | error, errno, held_back |
 /// | `a hook took too long` | warning | path, hook, duration_ms, held_back |
+/// | `loaders hold all threads` | warning | path, threads, waiting, held_back |
 /// | `control socket opened` | debug | socket |
 /// | `control socket unavailable` | warning | error, errno |
 /// | `control command` | notice | command, peer_pid, peer_uid |
@@ -31,6 +32,7 @@ final class ManagerLog: Sendable {
         var writebacks = LogThrottle()
         var hooks = LogThrottle()
         var callers = LogThrottle()
+        var loaders = LogThrottle()
     }
 
     let logger: Logger
@@ -86,6 +88,19 @@ final class ManagerLog: Sendable {
             [
                 "pressurekit.path": "\(slow.path)", "pressurekit.hook": "\(slow.hook)",
                 "pressurekit.duration_ms": "\(slow.duration.nanoseconds / 1_000_000)",
+            ]
+        )
+    }
+
+    /// Nothing has been loaded for async readers for seconds. ``PressureManager/loaderThreads`` is where to set how many
+    /// threads there are.
+    func stuck(at path: String, threads: Int, waiting: Int) {
+        warn(
+            "loaders hold all threads",
+            \.loaders,
+            [
+                "pressurekit.path": "\(path)", "pressurekit.threads": "\(threads)",
+                "pressurekit.waiting": "\(waiting)",
             ]
         )
     }

@@ -24,6 +24,10 @@ extension PressureController: CacheHost {
 
     func note(_ failure: PressureError) { context?.note(failure) }
 
+    func noteStuckLoaders(at path: String, threads: Int, waiting: Int) {
+        context?.log.stuck(at: path, threads: threads, waiting: waiting)
+    }
+
     /// Sends a failure up until somebody handles it.
     ///
     /// ```

@@ -15,7 +15,7 @@ extension CacheEntry {
     /// The same for a reader that must not block.
     func keepBudgets() async {
         guard traits.isBudgeted.load(ordering: .relaxed) else { return }
-        try? await BlockingPool.restores.run { self.keepBudgets() }
+        try? await Load.job(on: .restores) { self.keepBudgets() }
     }
 
     /// Something has left: what comes back is an arrival.

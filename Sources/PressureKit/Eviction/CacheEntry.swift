@@ -88,6 +88,9 @@ package class CacheEntry: @unchecked Sendable {
     /// The same for one value: a cache with many adds the key. Allocates.
     func path(of slot: UnsafeMutableRawPointer) -> String { path }
 
+    /// The same for later, when the slot may be another key's.
+    func naming(_ slot: UnsafeMutableRawPointer) -> @Sendable () -> String { { [weak self] in self?.path ?? "" } }
+
     /// Adds what it has given up to wait for since the last time. Nothing, for caches that forget nothing.
     func reportEnds(to table: inout UseTable) {}
 

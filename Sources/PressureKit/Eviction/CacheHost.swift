@@ -35,4 +35,6 @@ protocol CacheHost: AnyObject, Sendable {
     func handle(_ failure: ResourceFailure) -> Bool
     /// Tells of a failure that reached no reader, or one reader only.
     func note(_ failure: PressureError)
+    /// Nothing has been loaded for long for async readers of a cache: loaders hold all threads.
+    func noteStuckLoaders(at path: String, threads: Int, waiting: Int)
 }

@@ -20,7 +20,7 @@ import Synchronization
 /// It logs to the logger of the task that creates it, or the one that is passed. Routine is `debug`: `memory pressure fell`,
 /// `reclaim finished`. An operator should know, `notice`, that `memory pressure rose`, or of a `control command`; and has
 /// something to look after, `warning`, if `values could not be spilled`, `a spilled copy could not be used`, `a hook took
-/// too long`, or the `control socket` is `unavailable`. A warning that lasts is one a minute. Metadata begin with
+/// too long`, `loaders hold all threads`, or the `control socket` is `unavailable`. A warning that lasts is one a minute. Metadata begin with
 /// `pressurekit.`, such as `pressurekit.cause` and `pressurekit.claimed_bytes`; values, and keys of keyed caches, are
 /// never logged.
 ///

@@ -62,6 +62,9 @@ import Testing
         Row("a hook took too long", .warning, ["path", "hook", "duration_ms"]) { log in
             log.reclaimed(report { $0.unheard = [UnheardListener(path: "app", hook: "h", duration: .seconds(1))] })
         },
+        Row("loaders hold all threads", .warning, ["path", "threads", "waiting"]) {
+            $0.stuck(at: "app/tiles", threads: 64, waiting: 9)
+        },
         Row("a spilled copy could not be used", .warning, ["path", "error", "errno"]) { $0.lost(failure) },
         Row("the spill disk failed late", .warning, ["path", "error", "errno"]) { $0.failedLate(failure) },
         Row("control socket opened", .debug, ["socket"]) { $0.opened("/run/x") },
