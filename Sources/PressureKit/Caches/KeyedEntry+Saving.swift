@@ -6,34 +6,62 @@ import Synchronization
 /// Saving values by key, and being given some that were saved.
 extension KeyedEntry {
     /// Writes all values whose keys can be written; `nil` when none can. Blocks, for a moment at each of them.
+    ///
+    /// What somebody else is at work on comes last: who restores it may wait for memory, and is done by then.
     func savedValues(to writer: StateFrames) throws -> [StateManifest.Value]? {
         guard Key.self is any LosslessStringConvertible.Type else { return nil }
         var values: [StateManifest.Value] = []
-        for key in keys {
-            guard let name = (key as? any LosslessStringConvertible)?.description else { continue }
-            guard var value = try saved(key, to: writer) else { continue }
-            value.key = name
-            values.append(value)
-        }
+        var busy: [Key] = []
+        for key in keys where try !save(key, to: writer, &values, waits: false) { busy.append(key) }
+        for key in busy { _ = try save(key, to: writer, &values, waits: true) }
         return values
     }
 
-    /// Writes one value: in memory it is pinned meanwhile; spilled, it is restored first, since its slot may be another
-    /// key's at any moment that nobody holds it.
-    private func saved(_ key: Key, to writer: StateFrames) throws -> StateManifest.Value? {
-        guard residency(of: key) != .unloaded else { return nil }
-        let slot: Slot<Value>
-        do {
-            // No save waits for a loader.
-            guard let found = try acquireKept(key) else { return nil }
-            slot = found
-        } catch {
-            // It has gone meanwhile, or cannot be restored; its own readers learn of it too.
-            writer.leaveOut(.restoreFailed(error, path: path))
-            return nil
+    /// Writes one value, if there is one, wherever it is: a copy is taken over as it lies there, and nothing is brought
+    /// into memory for a save.
+    ///
+    /// - Parameter waits: whether to wait for whoever is at work on it.
+    /// - Returns: `false` when somebody is, and it did not.
+    private func save(
+        _ key: Key,
+        to writer: StateFrames,
+        _ values: inout [StateManifest.Value],
+        waits: Bool
+    ) throws -> Bool {
+        guard let name = (key as? any LosslessStringConvertible)?.description else { return true }
+        func add(_ value: StateManifest.Value?) {
+            guard var value else { return }
+            value.key = name
+            values.append(value)
         }
-        defer { release(slot) }
-        return try savedPinned(slot, to: writer)
+        // Found and held in one step, or the slot might be another key's.
+        while let (slot, turn) = findKept(key, { turn($0, begins: .restores) }) {
+            switch turn {
+            case .pinned:
+                defer { release(slot) }
+                add(try savedPinned(slot, to: writer))
+                return true
+            case .restore:
+                // As a restore: nobody else touches the copy meanwhile.
+                defer { endHolding(slot) }
+                let records = unsafe try writer.take(slot.copy.pointee, path: path(of: slot.base))
+                add(records.map { manifest(slot, records: $0) })
+                return true
+            case .wait(let arrival):
+                guard waits else { return false }
+                do {
+                    try wait(for: slot, since: arrival)
+                } catch {
+                    // It cannot be restored; its own readers learn of it too.
+                    writer.leaveOut(.restoreFailed(error, path: path))
+                    return true
+                }
+            case .missing: return true
+            case .load, .away: preconditionFailure("began what it was not to begin")
+            case nil: sched_yield()
+            }
+        }
+        return true
     }
 
     /// Puts saved values in place, out of memory. Those whose keys cannot be read are left out. Returns their bytes on disk;
