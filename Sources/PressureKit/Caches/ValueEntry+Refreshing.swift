@@ -21,45 +21,50 @@ extension ValueEntry {
         guard let lifetimes, unsafe slot.header.pointee.state.isReloadable, host?.isShort != true,
             lifetimes.beginRefresh(slot.address, at: now)
         else { return }
-        switch loader {
-        case .blocking(let loader):
-            BlockingPool.shared.submit {
-                let admission = self.host?.admission
-                let pass = admission?.admit(self.statistics.expectedFootprint, isLoaded: true)
-                defer { if let pass { admission?.end(pass) } }
-                self.end(slot, lifetimes) {
-                    let (value, size) = try self.timed(loader)
-                    if self.traits.alternate.load()?.takeMade() != true { put(value, size) }
+        Task.detached(priority: .utility) {
+            var failure: (any Error)?
+            do {
+                switch loader {
+                case .blocking(let loader): try await self.refresh(loader, put)
+                case .suspending(let loader): try await self.refresh(loader, put)
                 }
-            }
-        case .suspending(let loader):
-            Task.detached(priority: .utility) {
-                let admission = self.host?.admission
-                let pass = try? await admission?.admitSuspending(self.statistics.expectedFootprint, isLoaded: true)
-                defer { if let pass { admission?.end(pass) } }
-                let clock = self.clock
-                let start = clock.now()
-                let made: Result<(Loaded<Value>, ValueSize), any Error>
-                do {
-                    let loaded = try await loader()
-                    let duration = clock.now() - start
-                    let size = await self.measure(loaded.value)
-                    self.statistics.noteLoad(duration, footprint: size.footprint)
-                    made = .success((loaded, size))
-                } catch { made = .failure(error) }
-                self.end(slot, lifetimes) {
-                    let (loaded, size) = try made.get()
-                    if loaded.variant == .full { put(loaded.value, size) }
-                }
+            } catch { failure = error }
+            lifetimes.endRefresh(slot.address, at: lifetimes.now(self.host), hasFailed: failure != nil)
+            self.note(failure)
+        }
+    }
+
+    private func refresh(
+        _ loader: @escaping @Sendable () throws -> Value,
+        _ put: @escaping @Sendable (_ value: consuming Value, _ size: ValueSize) -> Void
+    ) async throws {
+        try await Load.job(on: .loads, stuck: tellOfStuckLoaders) {
+            try self.admitted(self.statistics.expectedFootprint, isLoaded: true) {
+                let (value, size) = try self.timed(loader)
+                // A lighter one is worse than what there is.
+                if self.traits.alternate.load()?.takeMade() != true { put(value, size) }
             }
         }
     }
 
-    /// Ends what was begun. A failure counts and climbs as that of any load; readers go on with the old value.
-    private func end(_ slot: Slot<Value>, _ lifetimes: Lifetimes, _ work: () throws -> Void) {
-        var failure: (any Error)?
-        do { try work() } catch { failure = error }
-        lifetimes.endRefresh(slot.address, at: lifetimes.now(host), hasFailed: failure != nil)
+    private func refresh(
+        _ loader: SuspendingLoader<Value>,
+        _ put: (_ value: consuming Value, _ size: ValueSize) -> Void
+    ) async throws {
+        let admission = host?.admission
+        let pass = try await admission?.admitSuspending(statistics.expectedFootprint, isLoaded: true)
+        defer { if let pass { admission?.end(pass) } }
+        let clock = clock
+        let start = clock.now()
+        let loaded = try await loader()
+        let duration = clock.now() - start
+        let size = await measure(loaded.value)
+        statistics.noteLoad(duration, footprint: size.footprint)
+        if loaded.variant == .full { put(loaded.value, size) }
+    }
+
+    /// A failure counts and climbs as that of any load, while readers go on with the old value.
+    private func note(_ failure: (any Error)?) {
         guard let failure else { return host?.didLoad(PressureResource(entry: self)) ?? () }
         guard !(failure is CancellationError) else { return }
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
