@@ -20,12 +20,13 @@ extension KeyedEntry {
 
     /// Evicts one value in the cheaper way that loses nothing.
     private func evict(_ slot: Slot<Value>) -> Bool {
-        let word = unsafe slot.header.pointee.state
+        var word = unsafe slot.header.pointee.state
         let engine = host?.engine
         let canSpill = engine?.canSpill ?? false
+        let ended = unsafe wayOutOfEnded(slot.base, &word)
         let freely = unsafe wayOut(slot.base, word, canSpill: canSpill)
         let method = traits.current.method(for: word, canSpill: canSpill, compression: .none, freely: freely)
-        switch method {
+        switch ended ?? method {
         case nil: return false
         case .release: break
         case .drop: return unsafe release(slot.base, dropping: true) != nil

@@ -8,6 +8,8 @@ extension CacheEntry {
     /// Locks little at a time.
     func list(in work: CleaningWork, behind line: ColdLine, canSpill: Bool) {
         unsafe forEachSlotInSlices { slot in
+            // What nobody reads any more is not worth a copy.
+            guard unsafe !isOver(slot) else { return }
             let word = unsafe header(slot).pointee.state
             let needsMove = word.isCompressed || word.isProvisional
             switch word.phase {

@@ -35,6 +35,15 @@ extension CacheEntry {
         return unsafe isOver(slot, at: lifetimes.now(host))
     }
 
+    /// How a value leaves that has ended: at once and without a copy, whoever made it and whatever may become of values
+    /// otherwise. `nil` for all others.
+    func wayOutOfEnded(_ slot: UnsafeMutableRawPointer, _ word: inout ResidencyWord) -> Candidate.Method? {
+        guard unsafe isOver(slot) else { return nil }
+        if let step = unsafe header(slot).pointee.apply({ $0.expiring() }) { word = step.after }
+        if word.isClean { return .release }
+        return word.isReloadable ? .drop : nil
+    }
+
     /// Whether there is a value for a reader, in memory or in a copy.
     func hasValue(_ slot: UnsafeMutableRawPointer) -> Bool {
         unsafe header(slot).pointee.state.hasValue && !isOver(slot)

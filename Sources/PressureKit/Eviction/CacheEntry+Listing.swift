@@ -24,20 +24,21 @@ extension CacheEntry {
         guard footprint > 0 else { return }
         guard word.pins == 0 else { return storage.skip(self, .pinned, footprint: footprint) }
         guard !word.isCopying else { return storage.skip(self, .busy, footprint: footprint) }
-        let isOver = unsafe isOver(slot)
-        // Nobody reads it any more: no copy is written of it, whoever made it.
-        if isOver, let step = unsafe header(slot).pointee.apply({ $0.expiring() }) { word = step.after }
+        let ended = unsafe wayOutOfEnded(slot, &word)
+        // Nobody waits for its return.
+        let isOver = ended != nil
         let arrival = unsafe header(slot).pointee.arrival.load(ordering: .relaxed)
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = isOver ? 0 : statistics.restoreCost(byteCount: plainBytes)
         let canDrop = word.isReloadable && !word.isClean
-        let goesWithoutCopy = (storage.pace == .hasty || isOver) && canDrop
+        let goesWithoutCopy = storage.pace == .hasty && canDrop
         let freely =
             goesWithoutCopy
             ? .drop
             : unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
         let agreement = traits.current
-        let method = agreement.method(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
+        let method =
+            ended ?? agreement.method(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
         guard let method else {
             return storage.skip(self, noteRefusal(), footprint: footprint)
         }

@@ -1,6 +1,7 @@
 import PressureKitTestSupport
 import PressureKitTesting
 import PressureSystem
+import Synchronization
 import Testing
 
 @testable import PressureKit
@@ -200,6 +201,44 @@ import Testing
         #expect(mortal.residentByteCount <= .kibibytes(1000))
         #expect(report.stored == .zero, "\(report)")
         #expect(report.evictedCount > 0)
+    }
+
+    /// Nor is anything written of it by a limit, though nothing may be dropped.
+    @Test func aLimitWritesNothingOfWhatHasEnded() throws {
+        let notes = try controller.keyedCache(
+            "notes",
+            key: Int.self,
+            value: [UInt8].self,
+            options: .init(supportedDispositions: [.keep, .spill], timeToLive: .seconds(10))
+        )
+        for key in 0..<50 { notes.set(makeBytes(1000, seed: UInt64(key)), for: key) }
+        func enforce(_ count: Int) {
+            notes.entry.countLimit.store(count, ordering: .relaxed)
+            notes.entry.enforceLimit()
+        }
+        func spilled() -> Int { (0..<50).count { notes.residency(for: $0) == .spilled } }
+        enforce(40)
+        #expect(spilled() == 10)
+        clock.advance(by: .seconds(11))
+        enforce(10)
+        #expect(spilled() == 10 && notes.residentByteCount == .bytes(10_000))
+    }
+
+    /// In quiet times no copy is made of it ahead of a warning.
+    @Test func nothingIsCopiedAheadOfWhatHasEnded() throws {
+        let one = try controller.cache("one", options: .init(timeToLive: .seconds(10)), initialValue: [UInt8](1...30))
+        let entry = one.entry
+        let work = CleaningWork()
+        var line = ColdLine()
+        line.note(UseClock.now, at: clock.now(), tick: UseClock.tick)
+        clock.advance(by: .seconds(5))
+        line.note(UseClock.now, at: clock.now(), tick: UseClock.tick)
+        entry.list(in: work, behind: line, canSpill: true)
+        #expect(!work.isEmpty || work.hasMore, "it is copied, or later")
+        work.clear()
+        clock.advance(by: .seconds(6))
+        entry.list(in: work, behind: line, canSpill: true)
+        #expect(work.isEmpty && !work.hasMore)
     }
 
     /// Memory of what nobody asks for comes back as other values come.
