@@ -21,7 +21,8 @@ extension PressureManager {
     /// Saves the tree of controllers, what each encodes, and the values of their caches.
     ///
     /// Suspends; the work is done on a thread of the library's own, hooks included. Caches can be used meanwhile, and each
-    /// value is saved as it is when its turn comes. Values that are spilled are taken over as they are on the disk.
+    /// value is saved as it is when its turn comes: each is whole, and two of them may be of different moments. Values that
+    /// are spilled are taken over as they are on the disk. It waits neither for memory nor for reclaims.
     /// One save or restoration of a manager goes on at a time: one that is asked for meanwhile suspends until its turn
     /// comes, in the order they were asked for, so that what is saved last is what stays.
     /// Whatever happens, to the last power failure, the directory holds what was saved before or what is saved now.
