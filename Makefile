@@ -35,7 +35,7 @@ pages: setup ## Look at the pages that the tool writes, in a headless browser.
 format: ## Bring the Swift files into the format that `make check` wants.
 	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
-docs: setup ## Build the documentation into docs-out/, without warnings.
+docs: setup ## Render articles and reference into docs-out/; to read: python3 -m http.server --directory docs-out
 	@scripts/docs.sh
 
 api: setup ## Write the public interface down in API/, where `make check` looks for it.
