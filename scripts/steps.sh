@@ -15,7 +15,7 @@ complain() {
     # Not a pipe, whose end a process that a step leaves behind would put off; so the last lines may be on their way.
     sleep 0.5
     local lines
-    lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -v '^warning: ' | head -n 30
+    lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -v '^warning: ' | tail -n 30
         echo …
         tail -n 8 "$said"; } | cut -c 1-600)
     printf '\n%s: status %d\n%s\n' "$1" "$2" "$lines" >>"$complaints"

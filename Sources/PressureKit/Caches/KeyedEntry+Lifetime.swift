@@ -52,7 +52,6 @@ extension KeyedEntry {
                 unsafe present.base == slot.base && slot.header.pointee.state.isReloadable
                     && slot.header.pointee.arrival.load(ordering: .relaxed) == arrival
             }
-            enforceLimit()
         }
     }
 }

@@ -21,21 +21,8 @@ extension LazyEntry {
 
     private func discardEnded(at now: UInt32) -> Bool {
         guard (try? takeWriting()) == true else { return false }
-        var left = Left()
-        defer {
-            endWriting()
-            letGo(left)
-        }
-        while true {
-            let slot = slot
-            guard unsafe isOver(slot.base, at: now) else { return true }
-            if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
-                left.value = replace(in: slot, hadValue: step.before.isResident, with: nil, nil)
-            } else {
-                // In use, or being read back: those who hold it keep it.
-                left.slot = put(nil, nil, inPlaceOf: slot)
-            }
-        }
+        exchange(for: nil, nil) { unsafe self.isOver($0.base, at: now) }
+        return true
     }
 
     private func refreshSlot(_ slot: Slot<Value>, at now: UInt32) {
@@ -47,7 +34,6 @@ extension LazyEntry {
             // A writer whose turn it is has something newer.
             guard (try? takeWriting()) == true else { return }
             _ = exchange(slot, since: arrival, for: value, size)
-            keepBudgets()
         }
     }
 }

@@ -20,8 +20,9 @@ extension LazyEntry {
         await keepBudgets()
     }
 
-    /// Puts a value, or none, in place of the one there is, and ends this thread's turn.
-    private func exchange(for value: consuming Value?, _ size: ValueSize?) {
+    /// Puts a value, or none, in place of the one there is, if `condition` holds of its slot or none is given, and ends this
+    /// thread's turn.
+    func exchange(for value: consuming Value?, _ size: ValueSize?, if condition: ((Slot<Value>) -> Bool)? = nil) {
         var left = Left()
         defer {
             endWriting()
@@ -29,6 +30,7 @@ extension LazyEntry {
         }
         while true {
             let slot = slot
+            guard condition?(slot) ?? true else { return }
             if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
                 left.value = replace(in: slot, hadValue: step.before.isResident, with: value, size)
                 return

@@ -31,6 +31,7 @@ extension ValueEntry {
             } catch { failure = error }
             lifetimes.endRefresh(slot.address, at: lifetimes.now(self.host), hasFailed: failure != nil)
             self.note(failure)
+            await self.makeRoom()
         }
     }
 
@@ -54,11 +55,7 @@ extension ValueEntry {
         let admission = host?.admission
         let pass = try await admission?.admitSuspending(statistics.expectedFootprint, isLoaded: true)
         defer { if let pass { admission?.end(pass) } }
-        let clock = clock
-        let start = clock.now()
-        let loaded = try await loader()
-        let duration = clock.now() - start
-        let size = await measure(loaded.value)
+        let (loaded, size, duration) = try await timed(loader)
         statistics.noteLoad(duration, footprint: size.footprint)
         if loaded.variant == .full { put(loaded.value, size) }
     }
@@ -69,6 +66,15 @@ extension ValueEntry {
         guard !(failure is CancellationError) else { return }
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
         climb(.load, failure)
+    }
+
+    /// Runs a loader that suspends. Notes nothing yet: nobody may want what it brings any more.
+    func timed(_ loader: SuspendingLoader<Value>) async throws -> (Loaded<Value>, ValueSize, Duration) {
+        let clock = clock
+        let start = clock.now()
+        let loaded = try await loader()
+        let duration = clock.now() - start
+        return (loaded, await measure(loaded.value), duration)
     }
 
     /// Runs a loader, and notes what it took.

@@ -183,11 +183,7 @@ extension ValueEntry {
         do {
             let pass = try await admission?.admitSuspending(statistics.expectedFootprint, isLoaded: true)
             defer { if let pass { admission?.end(pass) } }
-            let clock = clock
-            let start = clock.now()
-            let loaded = try await loader()
-            let duration = clock.now() - start
-            let size = await measure(loaded.value)
+            let (loaded, size, duration) = try await timed(loader)
             guard claim(making, slot) else { return }
             statistics.noteLoad(duration, footprint: size.footprint)
             land(making, in: slot) { putLoaded(loaded.value, size, loaded.variant, in: slot, settle: $0) }

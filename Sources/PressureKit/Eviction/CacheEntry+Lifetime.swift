@@ -37,9 +37,13 @@ extension CacheEntry {
 
     /// How a value leaves that has ended: at once and without a copy, whoever made it and whatever may become of values
     /// otherwise. `nil` for all others.
+    ///
+    /// - Parameter word: what the slot said, read before its age is: then both are of one value.
     func wayOutOfEnded(_ slot: UnsafeMutableRawPointer, _ word: inout ResidencyWord) -> Candidate.Method? {
         guard unsafe isOver(slot) else { return nil }
-        if let step = unsafe header(slot).pointee.apply({ $0.expiring() }) { word = step.after }
+        // Only the value that was looked at: one that was set meanwhile is new, and has another stamp.
+        let seen = word
+        if let step = unsafe header(slot).pointee.apply({ $0 == seen ? $0.expiring() : nil }) { word = step.after }
         if word.isClean { return .release }
         return word.isReloadable ? .drop : nil
     }

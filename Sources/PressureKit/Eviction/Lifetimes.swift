@@ -26,9 +26,11 @@ final class Lifetimes: Sendable {
     init(_ lifetime: Lifetime) { self.lifetime = lifetime }
 
     /// The present tick, by the clock of the manager that the cache first belonged to; before that, by the system's.
-    func now(_ host: (any CacheHost)?) -> UInt32 {
+    ///
+    /// - Parameter host: looked for only until there is one with a manager: it is a weak reference that all readers share.
+    func now(_ host: @autoclosure () -> (any CacheHost)?) -> UInt32 {
         if let timer = timer.load() { return Lifetime.tick(at: timer.clock.now()) }
-        guard let host, host.engine != nil else { return Lifetime.tick(at: SystemClock().now()) }
+        guard let host = host(), host.engine != nil else { return Lifetime.tick(at: SystemClock().now()) }
         return Lifetime.tick(at: timer.storeIfNil(Timer(host.clock)).clock.now())
     }
 

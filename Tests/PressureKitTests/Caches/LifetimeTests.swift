@@ -203,6 +203,25 @@ import Testing
         #expect(report.evictedCount > 0)
     }
 
+    /// P1: between the look at a value's age and its mark, another value may be set in the same slot.
+    @Test func onlyTheValueThatWasLookedAtMayBeDropped() throws {
+        let one = try controller.cache("one", options: .init(timeToLive: .seconds(10)), initialValue: [UInt8](1...3))
+        let slot = unsafe one.entry.slot.base
+        clock.advance(by: .seconds(11))
+        var before = ResidencyWord(rawValue: one.entry.state.rawValue &- 1 << 32)
+        let stale = unsafe one.entry.wayOutOfEnded(slot, &before)
+        #expect(stale == nil)
+        #expect(!one.entry.state.isReloadable, "the word says that it is another value")
+        var present = one.entry.state
+        let fresh = unsafe one.entry.wayOutOfEnded(slot, &present)
+        #expect(fresh == .drop)
+        #expect(one.entry.state.isReloadable)
+        try one.set([4])
+        #expect(!one.entry.state.isReloadable)
+        _ = unsafe one.entry.release(slot, dropping: true)
+        #expect(try one.value() == [4])
+    }
+
     /// Nor is anything written of it by a limit, though nothing may be dropped.
     @Test func aLimitWritesNothingOfWhatHasEnded() throws {
         let notes = try controller.keyedCache(
