@@ -42,7 +42,7 @@ let package = Package(
         ),
         .trait(
             name: "Foundation",
-            description: "Data and Codable values are Spillable. Links FoundationEssentials."
+            description: "Data is Spillable, and Coded has JSON. Links FoundationEssentials."
         ),
         .trait(
             name: "Zstd",

@@ -11,8 +11,8 @@ public import PressureKit
 ///
 /// Every value that there is, in memory or not, is read before, and again after: as its readers would get it, by the loader
 /// if need be. What is spilled stays spilled. Values that `body` sets or changes on purpose are found too: do that before.
-/// Not compared are values that come to be in `body`, that cannot be encoded, or that were replaced by a lighter alternate;
-/// and a `Set` in a `Coded` value may come out in another order, which looks like a change.
+/// Not compared are values that come to be in `body`, that cannot be encoded, or that were replaced by a lighter alternate.
+/// A value that writes other bytes each time is not lost, but found too: it says so.
 ///
 /// It throws what it finds, so that Swift Testing and XCTest both report it, with all values in the message. Suspends:
 /// values are read on threads of the library's own.
@@ -55,6 +55,11 @@ extension LostValues.Loss {
         do {
             guard let now = try value.read(), now.variant == value.digest.variant, now != value.digest else {
                 return nil
+            }
+            // Read once more, which makes its bytes once more: is it the value, or how it is written?
+            if try value.read() != now || now.hasSameBytes(as: value.digest) {
+                self.init(path: value.path, reason: .unstable(ByteCount(bytes: now.byteCount)))
+                return
             }
             let before = ByteCount(bytes: value.digest.byteCount)
             self.init(path: value.path, reason: .changed(from: before, to: ByteCount(bytes: now.byteCount)))

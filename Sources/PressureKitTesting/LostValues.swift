@@ -10,6 +10,9 @@ public struct LostValues: Error, Hashable, Sendable {
             case unreadable(String)
             /// It has other bytes: how many there were before, and how many there are.
             case changed(from: ByteCount, to: ByteCount)
+            /// It writes other bytes each time, or the same in another order, so that nobody can tell whether it is the
+            /// same: how many there are. What is in a `Set` or a `Dictionary` has to be written in order.
+            case unstable(ByteCount)
         }
 
         /// Where the value is: the path of its cache, with its key if the cache has many.
@@ -21,6 +24,8 @@ public struct LostValues: Error, Hashable, Sendable {
         public var description: String {
             switch reason {
             case .unreadable(let error): "\(path) cannot be read: \(error)"
+            case .unstable(let count):
+                "the bytes of \(path) differ from one time to the next (\(count)): write a Set or Dictionary in order"
             case .changed(let before, let after) where before == after: "\(path) has other bytes than before (\(after))"
             case .changed(let before, let after): "\(path) has other bytes than before: \(after), not \(before)"
             }
@@ -36,6 +41,13 @@ public struct LostValues: Error, Hashable, Sendable {
 extension LostValues: CustomStringConvertible {
     /// One line for each value.
     public var description: String {
-        "\(losses.count) of \(compared) values lost:" + losses.map { "\n  \($0)" }.joined()
+        func isUnstable(_ loss: Loss) -> Bool { if case .unstable = loss.reason { true } else { false } }
+        let (lost, unstable) = (losses.filter { !isUnstable($0) }, losses.filter(isUnstable))
+        var lines: [String] = []
+        if !lost.isEmpty { lines.append("\(lost.count) of \(compared) values lost:") }
+        lines += lost.map { "  \($0)" }
+        if !unstable.isEmpty { lines.append("\(unstable.count) of \(compared) values cannot be compared:") }
+        lines += unstable.map { "  \($0)" }
+        return lines.joined(separator: "\n")
     }
 }

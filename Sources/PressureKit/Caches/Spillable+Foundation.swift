@@ -20,57 +20,44 @@ extension Data: Spillable {
     public static var spillsInPlace: Bool { true }
 }
 
-/// Any `Codable` value as a ``Spillable`` one: encoded when it is spilled, decoded when it is restored.
-///
-/// ```swift
-/// let session = try controller.cache("session", initialValue: Coded(Session()))
-/// try session.withValue { $0.value.user }
-/// ```
-///
-/// Encoding allocates in the middle of a reclaim, and the planner has to guess the memory that the value takes: state
-/// `footprint` if you know it. For large values a conformance of your own is better.
-public struct Coded<Value: Codable & Sendable>: Spillable {
-    /// The value itself.
-    public var value: Value
-    private let statedFootprint: Int?
-
-    /// Wraps a value. `footprint` is the memory it takes in bytes; without it the length of its encoding is assumed.
-    public init(_ value: Value, footprint: ByteCount? = nil) {
-        self.value = value
-        statedFootprint = footprint?.bytes
+extension Data: HeapSized, ItemEncodable, ItemDecodable {
+    func heapBytes(_ estimate: inout FootprintEstimate) -> Int {
+        // Up to fourteen bytes are in the value itself; others have an object beside them (swift-foundation, Data.swift).
+        count <= 14 ? 0 : FootprintEstimate.block(count) + 96
     }
 
-    /// The length of the encoding, which is made to find out; zero for a value that cannot be encoded.
-    public var spillByteCount: Int { encoded?.count ?? 0 }
-
-    /// What was stated, else the length of the encoding.
-    public var footprint: Int { statedFootprint ?? spillByteCount }
-
-    /// A value that cannot be encoded, such as a not-a-number, stays in memory.
-    public func withSpillBytes(_ body: (RawSpan) -> Void) {
-        guard let encoded else { return }
-        body(encoded.bytes)
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws {
+        try writer.beginPacked(.uint8, count: count)
+        try writer.write(bytes)
     }
 
-    /// - Throws: what `fill` throws, or `DecodingError`.
-    public init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
-        let data = unsafe try Data(spillByteCount: spillByteCount, restoringWith: fill)
-        let envelope = try JSONDecoder().decode(Envelope.self, from: data)
-        self.value = envelope.value
-        self.statedFootprint = envelope.footprint
+    init(readingItem place: inout ItemPlace, by decoder: ItemDecoder, key: (any CodingKey)?) throws {
+        self = try Data([UInt8](readingItem: &place, by: decoder, key: key))
     }
+}
 
+/// JSON, for ``Coded`` values that ask for it.
+enum CodedJSON {
     /// A top-level object, since not every coder accepts a bare number or string.
-    private struct Envelope: Codable {
+    private struct Envelope<Value: Codable>: Codable {
         let value: Value
         let footprint: Int?
     }
 
-    private var encoded: Data? {
+    static func encode(_ value: some Codable, footprint: Int?, to writer: SpillWriter) throws {
         let encoder = JSONEncoder()
         // So that equal dictionaries are equal bytes.
         encoder.outputFormatting = .sortedKeys
-        return try? encoder.encode(Envelope(value: value, footprint: statedFootprint))
+        try writer.write(encoder.encode(Envelope(value: value, footprint: footprint)).bytes)
+    }
+
+    static func decode<Value: Codable>(
+        _ type: Value.Type,
+        from bytes: UnsafeRawBufferPointer
+    ) throws -> (value: Value, footprint: Int?) {
+        // Copied: JSONDecoder takes no less.
+        let envelope = try JSONDecoder().decode(Envelope<Value>.self, from: unsafe Data(bytes))
+        return (envelope.value, envelope.footprint)
     }
 }
 #endif

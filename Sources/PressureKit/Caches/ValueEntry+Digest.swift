@@ -61,8 +61,25 @@ extension ValueEntry {
 
     private func digest(of value: borrowing Value, in slot: Slot<Value>) -> ValueDigest? {
         let variant = unsafe slot.header.pointee.loadedVariant
+        if Value.encodesWhenSpilled { return encodedDigest(of: value, variant) }
         var digest: ValueDigest?
         value.withSpillBytes { digest = ValueDigest($0, variant: variant) }
+        return digest
+    }
+
+    /// The same where the bytes have to be made.
+    private func encodedDigest(of value: borrowing Value, _ variant: CacheVariant) -> ValueDigest? {
+        var digest = ValueDigest(variant: variant)
+        // As long as this call.
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { unsafe piece.deallocate() }
+        let writer = unsafe SpillWriter(piece: piece) { unsafe digest.add($0) }
+        do {
+            try value.writeSpillBytes(to: writer)
+            try writer.finish()
+        } catch {
+            return nil
+        }
         return digest
     }
 

@@ -7,6 +7,7 @@ import Synchronization
 extension ValueEntry {
     /// Writes a value that this thread has pinned; `nil` when it cannot be encoded now.
     func savedPinned(_ slot: Slot<Value>, to writer: StateFrames) throws -> StateManifest.Value? {
+        if Value.encodesWhenSpilled { return try savedEncoding(slot, to: writer) }
         var outcome: Result<[SpillRecord], SpillFailure>?
         // Pinned: it is there and nobody changes it.
         let count = unsafe plainByteCount(slot.base)
@@ -22,11 +23,37 @@ extension ValueEntry {
         return try outcome.map { manifest(slot, records: try $0.get()) }
     }
 
+    /// The same where the bytes are made now, a chunk at a time.
+    private func savedEncoding(_ slot: Slot<Value>, to writer: StateFrames) throws -> StateManifest.Value? {
+        var records: [SpillRecord] = []
+        var failure: SpillFailure?
+        // Its memory is this thread's, as `writer` is.
+        let bytes = unsafe SpillWriter(piece: writer.pieceBytes) { piece in
+            do throws(SpillFailure) {
+                try unsafe writer.write(chunk: piece, to: &records)
+            } catch {
+                failure = error
+                throw error
+            }
+        }
+        do {
+            // Pinned: it is there and nobody changes it.
+            try unsafe slot.value.pointee.writeSpillBytes(to: bytes)
+            try bytes.finish()
+        } catch {
+            writer.discard(records)
+            if let failure { throw failure }
+            writer.leaveOut(SpillFailure.valueNotPassed.pressureError(path: unsafe path(of: slot.base)))
+            return nil
+        }
+        return manifest(slot, records: records, byteCount: bytes.byteCount)
+    }
+
     /// What a state says of a value whose chunks are written.
-    func manifest(_ slot: Slot<Value>, records: [SpillRecord]) -> StateManifest.Value {
+    func manifest(_ slot: Slot<Value>, records: [SpillRecord], byteCount: Int? = nil) -> StateManifest.Value {
         unsafe StateManifest.Value(
             key: nil,
-            plainByteCount: UInt64(plainByteCount(slot.base)),
+            plainByteCount: UInt64(byteCount ?? plainByteCount(slot.base)),
             footprint: UInt64(slot.header.pointee.footprint.load(ordering: .relaxed)),
             isReloadable: slot.header.pointee.state.isReloadable,
             variant: slot.header.pointee.variant.load(ordering: .relaxed),

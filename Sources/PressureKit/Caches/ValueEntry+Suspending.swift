@@ -241,7 +241,7 @@ extension ValueEntry {
 
     /// Asks a value for its size; on a thread of the library's if that makes its bytes.
     func measure(_ value: Value) async -> ValueSize {
-        guard !Value.spillsInPlace else { return ValueSize(value) }
+        guard !Value.spillsInPlace, !Value.encodesWhenSpilled else { return ValueSize(value) }
         return (try? await Load.job(on: .restores) { ValueSize(value) }) ?? ValueSize(value)
     }
 }

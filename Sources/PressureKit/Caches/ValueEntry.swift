@@ -28,20 +28,21 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         unsafe slot.header.pointee.plainByteCount.store(size.plainByteCount, ordering: .relaxed)
         unsafe noteWrite(slot.base)
         let before = unsafe slot.copy.pointee.chunkCount
-        unsafe slot.copy.pointee.reserve(byteCount: size.plainByteCount)
+        // For bytes that have yet to be made, room is made when they are.
+        unsafe slot.copy.pointee.reserve(byteCount: max(0, size.plainByteCount))
         reserveFrames(unsafe slot.copy.pointee.chunkCount - before)
     }
 
     /// Changes a value in a slot that this thread has made its own.
     func updateInPlace<Result>(_ slot: Slot<Value>, _ body: (inout Value) throws -> Result) throws -> Result {
-        let before = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
+        let before = unsafe slot.header.pointee.size
         unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
         defer {
             // Also when the body throws: it may have changed the value before. Nothing is locked, and this thread is named
             // as the maker: a value that reads its own cache here gets `recursiveAccess`.
-            let size = unsafe ValueSize(slot.value.pointee)
+            let size = unsafe ValueSize(slot.value.pointee, changedFrom: before)
             note(size, in: slot)
-            noteArrival(size.footprint - before, values: 0)
+            noteArrival(size.footprint - before.footprint, values: 0)
             unsafe slot.header.pointee.maker.store(0, ordering: .relaxed)
             finishMutation(slot, hasValue: true)
         }
@@ -123,6 +124,13 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     override func withSpillBytes(_ slot: UnsafeMutableRawPointer, _ body: (RawSpan) -> Void) {
         // Resident and `copying`: it is there and nobody changes it.
         unsafe Slot<Value>(base: slot).value.pointee.withSpillBytes(body)
+    }
+
+    override var encodesWhenSpilled: Bool { Value.encodesWhenSpilled }
+
+    override func writeSpillBytes(_ slot: UnsafeMutableRawPointer, to writer: SpillWriter) throws {
+        // As above.
+        try unsafe Slot<Value>(base: slot).value.pointee.writeSpillBytes(to: writer)
     }
 
     override func destroyValue(in slot: UnsafeMutableRawPointer, settle: () -> Void) {

@@ -211,7 +211,7 @@ extension ReclaimEngine {
     ) throws(SpillFailure) -> Int {
         guard unsafe entry.beginCopy(slot, in: file) else { return 0 }
         let start = clock.now()
-        let byteCount = unsafe entry.plainByteCount(slot)
+        var byteCount = unsafe entry.plainByteCount(slot)
         let chunks = max(1, SegmentFile.chunkCount(forByteCount: byteCount))
         // Bytes that have to be made are made once.
         let stride = entry.spillsInPlace ? 1 : chunks
@@ -223,9 +223,12 @@ extension ReclaimEngine {
             chunk += stride
         }
         let isWhole = chunk >= chunks && failure == nil
+        let written = unsafe entry.plainByteCount(slot)
         unsafe entry.finishCopy(slot, succeeded: isWhole)
         if let failure { throw failure }
         guard isWhole else { return 0 }
+        // What it was taken for before, if its bytes had to be made.
+        byteCount = written
         entry.statistics.noteWrite(clock.now() - start, byteCount: byteCount)
         return byteCount
     }

@@ -100,9 +100,13 @@ package class CacheEntry: @unchecked Sendable {
         unsafe slot.assumingMemoryBound(to: SlotHeader.self)
     }
 
-    /// The bytes that a copy of a slot's value has to hold.
+    /// The bytes that a copy of a slot's value has to hold. An estimate for a value whose bytes have yet to be made, and
+    /// exact once there is a copy.
     func plainByteCount(_ slot: UnsafeMutableRawPointer) -> Int {
-        unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
+        let count = unsafe header(slot).pointee.plainByteCount.load(ordering: .relaxed)
+        guard count < 0 else { return count }
+        let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
+        return statistics.expectedPlainByteCount(footprint: footprint)
     }
 
     /// The copy of a slot of this entry.
@@ -163,6 +167,14 @@ package class CacheEntry: @unchecked Sendable {
 
     /// Passes the value's bytes to `body`; not called when the value cannot be written. The slot is being copied.
     func withSpillBytes(_ slot: UnsafeMutableRawPointer, _ body: (RawSpan) -> Void) {
+        preconditionFailure("a subclass answers this")
+    }
+
+    /// Whether the value's bytes are made when it is copied, and how many they are is not known before.
+    var encodesWhenSpilled: Bool { preconditionFailure("a subclass answers this") }
+
+    /// Makes the value's bytes, where ``encodesWhenSpilled``. The slot is being copied.
+    func writeSpillBytes(_ slot: UnsafeMutableRawPointer, to writer: SpillWriter) throws {
         preconditionFailure("a subclass answers this")
     }
 

@@ -23,7 +23,15 @@ extension ChunkCopier {
             flush(&batch, of: storage, with: encoder, done)
             file.beginBatch(with: encoder)
             // An empty batch has room for any small value.
-            _ = append(victim, of: storage, to: encoder, &batch, done)
+            if append(victim, of: storage, to: encoder, &batch, done) { continue }
+            // It was taken for one, until its bytes were made. The batch is ended: the encoder is needed.
+            flush(&batch, of: storage, with: encoder, done)
+            let place = unsafe storage.place(ofVictim: victim)
+            // The storage retains every entry it lists.
+            let entry = unsafe place.entry.takeUnretainedValue()
+            done(victim, unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: .reclaim))
+            batch.made = nil
+            file.beginBatch(with: encoder)
         }
         flush(&batch, of: storage, with: encoder, done)
     }
@@ -34,6 +42,8 @@ extension ChunkCopier {
         var isProvisional = InlineArray<256, Bool>(repeating: false)
         var count = 0
         var assurance = SpillAssurance.taken
+        /// Whose bytes the encoder's piece has, and how many, if they had to be made.
+        var made: (victim: Int, byteCount: Int)?
     }
 
     /// Adds a victim's bytes; `false` when the batch has no room for them. A value that does not pass its bytes is done.
@@ -52,6 +62,19 @@ extension ChunkCopier {
         let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, .reclaim, assurance)
         var isPassed = false
         var isAppended = false
+        if entry.encodesWhenSpilled {
+            guard let count = unsafe make(victim, of: entry, place.slot, with: encoder, &batch) else {
+                done(victim, Result(failure: .valueNotPassed))
+                return true
+            }
+            guard 1...SegmentFile.longestBatched ~= count else { return false }
+            let plain = unsafe UnsafeRawBufferPointer(rebasing: encoder.pieceBytes[..<count])
+            guard unsafe file.append(plain, to: encoder, compress: choice.request) else { return false }
+            batch.made = nil
+            unsafe entry.noteEncoded(place.slot, byteCount: count, in: file)
+            add(victim, byteCount: count, choice, assurance, to: &batch)
+            return true
+        }
         unsafe entry.withSpillBytes(place.slot) { span in
             guard span.byteCount == byteCount else { return }
             isPassed = true
@@ -63,11 +86,48 @@ extension ChunkCopier {
             return true
         }
         guard isAppended else { return false }
+        add(victim, byteCount: byteCount, choice, assurance, to: &batch)
+        return true
+    }
+
+    private func add(
+        _ victim: Int,
+        byteCount: Int,
+        _ choice: CodecChoice,
+        _ assurance: SpillAssurance,
+        to batch: inout Batch
+    ) {
         batch.victims[batch.count] = UInt32(truncatingIfNeeded: victim)
         batch.isProvisional[batch.count] = choice.isProvisional && ChunkEncoder.compressedLimit(byteCount) != nil
         batch.count += 1
         if assurance == .onDevice { batch.assurance = .onDevice }
-        return true
+    }
+
+    /// Has a value make its bytes in the encoder's piece, unless they are there already; how many, or more than any batched
+    /// value has; `nil` when it has none.
+    private func make(
+        _ victim: Int,
+        of entry: CacheEntry,
+        _ slot: UnsafeMutableRawPointer,
+        with encoder: ChunkEncoder,
+        _ batch: inout Batch
+    ) -> Int? {
+        if let made = batch.made, made.victim == victim { return made.byteCount }
+        var isTooLong = false
+        // The encoder is this thread's, and so is its memory.
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: encoder.pieceBytes[...SegmentFile.longestBatched])
+        let writer = unsafe SpillWriter(piece: room) { _ in
+            isTooLong = true
+            throw SpillFailure.valueNotPassed
+        }
+        do {
+            try unsafe entry.writeSpillBytes(slot, to: writer)
+        } catch {
+            guard isTooLong else { return nil }
+        }
+        let count = isTooLong ? Int.max : writer.byteCount
+        batch.made = (victim, count)
+        return count
     }
 
     /// Writes the batch and tells of its victims.
@@ -104,6 +164,9 @@ extension ChunkCopier {
             unsafe entry.note(encoder.batchRecord(index), ofChunk: 0, in: place.slot)
             done(victim, Result(isProvisional: batch.isProvisional[index]))
         }
+        // Values that were tried one by one have had the piece.
+        let made = isWritten ? batch.made : nil
         batch = Batch()
+        batch.made = made
     }
 }

@@ -43,6 +43,7 @@ struct ChunkCopier: Sendable {
         with encoder: ChunkEncoder,
         for purpose: CodecChoice.Purpose
     ) -> Result {
+        if entry.encodesWhenSpilled { return unsafe encode(entry, slot, with: encoder, for: purpose) }
         let byteCount = unsafe entry.plainByteCount(slot)
         let assurance = unsafe Self.assurance(for: entry.header(slot).pointee.state)
         // The slot is being copied, so its copy is ours; `beginCopy` has said where it goes.
@@ -79,7 +80,7 @@ struct ChunkCopier: Sendable {
         return result
     }
 
-    private func write(
+    func write(
         _ plain: UnsafeRawBufferPointer,
         to target: SegmentFile,
         _ encoder: ChunkEncoder,

@@ -121,6 +121,7 @@ struct CopyJob {
         unsafe storage.outcomes[victim].isProvisional = result.isProvisional
         unsafe storage.outcomes[victim].isUntried = result.isUntried
         unsafe storage.outcomes[victim].chunksLeft = 0
+        noteByteCount(victim)
         if let start = unsafe storage.outcomes[victim].copyStart {
             // Each has its share of the time that all of them took.
             unsafe storage.outcomes[victim].copyTime = max(.zero, now - start) / unit.count
@@ -137,6 +138,7 @@ struct CopyJob {
         unsafe storage.outcomes[unit.victim].chunksLeft -= unit.chunks.count
         if let failure = result.failure { unsafe storage.outcomes[unit.victim].failure = failure }
         if result.isProvisional { unsafe storage.outcomes[unit.victim].isProvisional = true }
+        noteByteCount(unit.victim)
         close(unit.victim, now: now)
     }
 
@@ -156,6 +158,14 @@ struct CopyJob {
         unsafe storage.outcomes[victim].chunksLeft = max(1, chunks)
         unsafe storage.outcomes[victim].copyStart = now
         open = Unit(victim: victim, chunks: 0..<max(1, chunks))
+    }
+
+    /// How many bytes a value has is known only when they have been made.
+    private func noteByteCount(_ victim: Int) {
+        let place = unsafe storage.place(ofVictim: victim)
+        // The storage retains every entry it lists, and the slot is being copied still.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        if entry.encodesWhenSpilled { unsafe storage.outcomes[victim].plainBytes = entry.plainByteCount(place.slot) }
     }
 
     private mutating func takeFromOpen() -> Unit? {

@@ -30,6 +30,9 @@ package struct CacheStatistics: ~Copyable, Sendable {
     private let writes = Atomic<Int>(0)
     private let averageWrite = Atomic<Int64>(-1)
     private let averageWriteBytes = Atomic<Int64>(-1)
+    private let encodings = Atomic<Int>(0)
+    private let averageEncodedBytes = Atomic<Int64>(-1)
+    private let averageEncodedFootprint = Atomic<Int64>(-1)
 
     /// The moving average of the loader's time, if it ran at least once.
     package var loadTime: Duration? { Self.duration(averageLoad.load(ordering: .relaxed)) }
@@ -67,6 +70,21 @@ package struct CacheStatistics: ~Copyable, Sendable {
     /// Nanoseconds to write a value of `byteCount` bytes: measured on others of this cache, or estimated.
     package func writeCost(byteCount: Int) -> Float {
         Self.cost(averageWrite, averageWriteBytes, byteCount) ?? CostEstimate.write(byteCount: byteCount)
+    }
+
+    /// Notes that a value with such a footprint was encoded into so many bytes.
+    package func noteEncoding(footprint: Int, byteCount: Int) {
+        let count = encodings.wrappingAdd(1, ordering: .relaxed).newValue
+        Self.blend(Int64(footprint), into: averageEncodedFootprint, after: count)
+        Self.blend(Int64(byteCount), into: averageEncodedBytes, after: count)
+    }
+
+    /// How many bytes a value with such a footprint is likely to be encoded into: as others of this cache, or half.
+    package func expectedPlainByteCount(footprint: Int) -> Int {
+        let bytes = averageEncodedBytes.load(ordering: .relaxed)
+        let footprints = averageEncodedFootprint.load(ordering: .relaxed)
+        guard bytes >= 0, footprints > 0 else { return max(1, footprint / 2) }
+        return max(1, Int(clamping: Int(Double(footprint) * Double(bytes) / Double(footprints))))
     }
 
     /// Nanoseconds for the loader to run; infinite before it has.

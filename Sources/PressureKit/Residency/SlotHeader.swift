@@ -29,7 +29,7 @@ package struct SlotHeader: ~Copyable {
     /// The bytes that releasing the value gives back.
     let footprint = Atomic<Int>(0)
 
-    /// The bytes that a copy of the value has to hold.
+    /// The bytes that a copy of the value has to hold. Below zero if they have yet to be made.
     let plainByteCount = Atomic<Int>(0)
 
     /// Where in a slot the ``SpillCopy`` is. It belongs to the copier while the word says `copying`, to the maker while it

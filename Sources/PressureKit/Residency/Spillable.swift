@@ -1,7 +1,10 @@
+import SpillStore
+
 /// A value that a cache can write out as bytes and make again from them.
 ///
 /// Conformances come with the package for arrays of `BitwiseCopyable` elements (so `[UInt8]`, `[Float]`, …), `String`,
-/// ``PageBuffer``, `Data`, and any `Codable` value through ``Coded``. Write one when your type owns its bytes:
+/// ``PageBuffer``, `Data`, and any `Codable` value through ``Coded`` or, in one line, ``CodedSpillable``. Write one when your
+/// type owns its bytes:
 ///
 /// ```swift
 /// struct Picture: Spillable {
@@ -12,10 +15,11 @@
 /// }
 /// ```
 ///
-/// A spilled value is read back by the process that wrote it, so its bytes need no version. The same bytes are what a saved
-/// state has, and that is read by a later process, perhaps a later version of the app. There values are matched by their type,
-/// and arrays by size, stride and alignment of their elements as well; when the bytes of a type change in any other way, give
-/// the app another version (``PressureManager/restoreState(from:version:)``). In either case a checksum comes first.
+/// A spilled value is read back by the process that wrote it. The same bytes are what a saved state has, and that is read by a
+/// later process, perhaps a later version of the app. There values are matched by their type, and arrays by size, stride and
+/// alignment of their elements as well; when the bytes of a type change in any other way, give the type another version
+/// (``CodedSpillable/spillVersion``), or the app (``PressureManager/restoreState(from:version:)``). In either case a checksum
+/// comes first.
 public protocol Spillable: Sendable {
     /// How many bytes ``withSpillBytes(_:)`` passes.
     ///
@@ -48,6 +52,17 @@ public protocol Spillable: Sendable {
     ///
     /// Then a large value is compressed on several cores at once. The default is `false`.
     static var spillsInPlace: Bool { get }
+
+    /// Whether the bytes are made when the value is spilled or saved, and never else, by ``writeSpillBytes(to:)``.
+    ///
+    /// Then ``spillByteCount`` and ``withSpillBytes(_:)`` are not asked. The default is `false`; types that conform to
+    /// ``EncodedSpillable`` have it.
+    static var encodesWhenSpilled: Bool { get }
+
+    /// Makes the value's bytes and writes them, where ``encodesWhenSpilled`` says so; else not called.
+    ///
+    /// - Throws: what the writer throws, or why there are no bytes: the value stays in memory, and the report says so.
+    func writeSpillBytes(to writer: SpillWriter) throws
 }
 
 extension Spillable {
@@ -56,6 +71,18 @@ extension Spillable {
 
     /// Assumes that the bytes have to be made.
     public static var spillsInPlace: Bool { false }
+
+    /// Assumes that they are passed.
+    public static var encodesWhenSpilled: Bool { false }
+
+    /// Writes the bytes that are passed.
+    public func writeSpillBytes(to writer: SpillWriter) throws {
+        var outcome: Result<Void, any Error>?
+        withSpillBytes { bytes in outcome = Result { try writer.write(bytes) } }
+        // A value that passes none cannot be written now.
+        guard let outcome else { throw SpillFailure.valueNotPassed }
+        try outcome.get()
+    }
 }
 
 /// An element whose memory is its value, so that an array of it spills without a copy on the way out or back.

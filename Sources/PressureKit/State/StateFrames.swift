@@ -45,6 +45,19 @@ final class StateFrames {
         }
     }
 
+    /// Room for a chunk of bytes that have to be made first. As long as the writer.
+    var pieceBytes: UnsafeMutableRawBufferPointer { unsafe encoder.pieceBytes }
+
+    /// Writes a chunk of a value.
+    func write(chunk: UnsafeRawBufferPointer, to records: inout [SpillRecord]) throws(SpillFailure) {
+        try add(try unsafe file.write(chunk, with: encoder, assurance: .readBack), to: &records)
+    }
+
+    /// Gives back the chunks of a value that is left out.
+    func discard(_ records: [SpillRecord]) {
+        for record in records { file.release(record) }
+    }
+
     /// Takes a copy over from a spill file as it is there, without unpacking it; `nil` when it cannot be read there.
     ///
     /// - Parameter path: whose it is, for the report.

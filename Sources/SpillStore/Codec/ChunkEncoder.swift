@@ -23,6 +23,7 @@ package final class ChunkEncoder: @unchecked Sendable {
     private let output: ReservedPages
     private var batch = FrameBatch()
     private let readBack: ReservedPages
+    private let piece: ReservedPages
     #if Encryption
     private let sealed: ReservedPages
     #endif
@@ -45,6 +46,7 @@ package final class ChunkEncoder: @unchecked Sendable {
         #endif
         output = try ReservedPages(byteCount: SegmentFile.chunkSize, isTouched: isTouched)
         readBack = try ReservedPages(byteCount: Self.readBackLength, isTouched: isTouched)
+        piece = try ReservedPages(byteCount: SegmentFile.chunkSize, isTouched: false)
         #if Encryption
         sealed = try ReservedPages(byteCount: SegmentFile.chunkSize, isTouched: isTouched)
         #endif
@@ -58,6 +60,7 @@ package final class ChunkEncoder: @unchecked Sendable {
         deflater.giveBack()
         output.giveBack()
         readBack.giveBack()
+        piece.giveBack()
         #if Encryption
         sealed.giveBack()
         #endif
@@ -70,6 +73,12 @@ package final class ChunkEncoder: @unchecked Sendable {
     var readBackBytes: UnsafeMutableRawBufferPointer {
         // As long as its owner, like the encoder's user.
         unsafe readBack.bytes
+    }
+
+    /// Room for a chunk of plain bytes that have to be made first, for the encoder's user. Addresses until it is used.
+    package var pieceBytes: UnsafeMutableRawBufferPointer {
+        // As above; a reservation may be longer.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: piece.bytes[..<SegmentFile.chunkSize])
     }
 
     /// Where payloads are encoded to.

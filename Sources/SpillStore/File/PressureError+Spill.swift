@@ -160,7 +160,7 @@ extension SpillFailure {
         case .valueNotPassed:
             """
             The value did not pass the bytes it said it has. It is still in memory; check its conformance to Spillable, \
-            and that a Coded value can be encoded.
+            and that a Codable one can be encoded.
             """
         case .notWritten:
             "A spilled copy does not read back as it was written. The value is still in memory; check the disk."

@@ -82,7 +82,7 @@ import Testing
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
         let bad = try (0..<5).map {
-            try controller.cache("bad\($0)", initialValue: Coded(Double.nan, footprint: .bytes(100)))
+            try controller.cache("bad\($0)", initialValue: Coded(Double.nan, footprint: .bytes(100), coding: .json))
         }
         let good = try controller.cache("good", initialValue: makeBytes(1000, seed: 5))
         for _ in 0..<2 {

@@ -44,7 +44,7 @@ import Testing
     @Test func evictionHooksAreForWhatReallyGoes() async throws {
         let pinned = try a.cache("pinned", initialValue: makeBytes(1000, seed: 1))
         _ = try b.cache("unloaded") { makeBytes(1000, seed: 2) }
-        _ = try c.cache("stays", initialValue: Coded(Double.nan, footprint: .bytes(10)))
+        _ = try c.cache("stays", initialValue: Coded(Double.nan, footprint: .bytes(10), coding: .json))
         _ = try c.cache("goes", initialValue: makeBytes(1000, seed: 3))
         let lease = try await pinned.lease()
         for _ in 0..<2 { _ = await manager.reclaim(.mebibytes(1)) }

@@ -103,6 +103,42 @@ import Testing
         #expect(lost?.description == "1 of 2 values lost:\n  odd has other bytes than before (64 B)")
     }
 
+    /// Writes a set in the order in which it happens to be.
+    private struct Unordered: EncodedSpillable {
+        var numbers: Set<Int>
+
+        init(_ numbers: some Sequence<Int>, room: Int) {
+            self.numbers = Set(minimumCapacity: room)
+            for number in numbers { self.numbers.insert(number) }
+        }
+
+        func writeSpillBytes(to writer: SpillWriter) throws { for number in numbers { try writer.write(number) } }
+
+        init(spillBytes: RawSpan) throws {
+            let numbers = (0..<spillBytes.byteCount / 8).map { index in
+                // Every eight bytes are a number.
+                unsafe spillBytes.unsafeLoadUnaligned(fromByteOffset: index * 8, as: Int.self)
+            }
+            self.init(numbers, room: 0)
+        }
+    }
+
+    @Test func bytesThatComeInAnotherOrderAreNoLossAndSaySo() async throws {
+        let manager = try PressureManager(configuration: .testing())
+        _ = try manager.root.cache("odd", initialValue: Unordered(0..<500, room: 5_000))
+        _ = try manager.root.cache("even", initialValue: "even")
+        let lost = await #expect(throws: LostValues.self) {
+            try await expectNoLoss(in: manager) { await manager.simulateMemoryWarning(.critical) }
+        }
+        #expect(lost?.losses.map(\.reason) == [.unstable(ByteCount(bytes: 4_000))])
+        #expect(
+            lost?.description == """
+                1 of 2 values cannot be compared:
+                  the bytes of odd differ from one time to the next (3.9 KiB): write a Set or Dictionary in order
+                """
+        )
+    }
+
     @Test func whatTheBodyThrowsComesFirst() async throws {
         struct Mishap: Error {}
         let manager = try PressureManager(configuration: .testing())

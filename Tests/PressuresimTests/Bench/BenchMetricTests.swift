@@ -13,6 +13,7 @@ import Testing
         "keyed_hit_two_threads": ">= 1.7",
         "async_hit": "<= 2",
         "async_load_64_tasks": "<= 1.2",
+        "coded_update": "<= 2",
         "reclaim_clean": ">= 0.8",
         "deflate_all_cores": ">= 0.9",
         "reclaim_compressing": ">= 0.9",

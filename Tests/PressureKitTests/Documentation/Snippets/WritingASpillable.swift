@@ -22,25 +22,23 @@ struct Matrix: Spillable {
     var columns: Int { bytes.withBytes { Int(unsafe $0.unsafeLoad(as: UInt64.self)) } }
 }
 
+/// What a user has drawn.
+struct Sketch: Codable, CodedSpillable {
+    var title: String
+    var strokes: [[Float]]
+    var tags: [String: Int]
+}
+
 /// Lines of text, each a string of its own.
-struct Document: Spillable {
+struct Document: EncodedSpillable {
     var lines: [String]
 
-    var spillByteCount: Int { lines.reduce(0) { $0 + $1.utf8.count + 1 } }
-    var footprint: Int { lines.reduce(lines.capacity * 16) { $0 + $1.utf8.count + 32 } }
-
-    func withSpillBytes(_ body: (RawSpan) -> Void) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(spillByteCount)
-        for line in lines {
-            bytes += line.utf8
-            bytes.append(UInt8(ascii: "\n"))
-        }
-        unsafe body(bytes.span.bytes)
+    func writeSpillBytes(to writer: SpillWriter) throws {
+        for line in lines { try writer.write("\(line)\n") }
     }
 
-    init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
-        let bytes = unsafe try [UInt8](spillByteCount: spillByteCount, restoringWith: fill)
+    init(spillBytes: RawSpan) throws {
+        let bytes = unsafe spillBytes.withUnsafeBytes { unsafe Array($0) }
         lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
             .map { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,0 +1,83 @@
+/// A type that writes itself as an item, faster than by its `encode(to:)`, or in an order that is always the same.
+protocol ItemEncodable {
+    /// Writes the item. `encoder` is the one of the value around it.
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws
+}
+
+/// A number of which many are packed.
+protocol PackedNumber: BitwiseCopyable, ItemEncodable {
+    static func writePacked(_ numbers: [Self], to writer: SpillWriter) throws
+    static func readPacked(_ kind: PackedKind, _ bytes: UnsafeRawBufferPointer) -> [Self]?
+}
+
+extension ItemEncodable where Self: FixedWidthInteger {
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
+}
+
+extension PackedNumber where Self: FixedWidthInteger {
+    static func writePacked(_ numbers: [Self], to writer: SpillWriter) throws {
+        if Self.self == UInt8.self {
+            try writer.beginPacked(.uint8, count: numbers.count)
+            // Read before it returns.
+            return try unsafe numbers.withUnsafeBytes { unsafe try writer.write($0) }
+        }
+        try writer.writePacked(numbers)
+    }
+}
+
+extension Int: PackedNumber {}
+extension Int8: PackedNumber {}
+extension Int16: PackedNumber {}
+extension Int32: PackedNumber {}
+extension Int64: PackedNumber {}
+extension UInt: PackedNumber {}
+extension UInt8: PackedNumber {}
+extension UInt16: PackedNumber {}
+extension UInt32: PackedNumber {}
+extension UInt64: PackedNumber {}
+
+extension Double: PackedNumber {
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
+
+    static func writePacked(_ numbers: [Double], to writer: SpillWriter) throws {
+        try writer.beginPacked(.double, count: numbers.count)
+        for number in numbers { try writer.write(number.bitPattern, byteCount: 8) }
+    }
+}
+
+extension Float: PackedNumber {
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
+
+    static func writePacked(_ numbers: [Float], to writer: SpillWriter) throws {
+        try writer.beginPacked(.float, count: numbers.count)
+        for number in numbers { try writer.write(UInt64(number.bitPattern), byteCount: 4) }
+    }
+}
+
+extension Bool: ItemEncodable {
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
+}
+
+extension String: ItemEncodable {
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
+}
+
+extension Optional: ItemEncodable where Wrapped: Encodable {
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws {
+        if let self { try encoder.write(self, to: writer, key: nil) } else { try writer.writeNull() }
+    }
+}
+
+extension Array: ItemEncodable where Element: Encodable {
+    func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws {
+        if let number = Element.self as? any PackedNumber.Type { return try pack(number, to: writer) }
+        let place = try writer.beginContainer(ItemTag.array)
+        for element in self { try encoder.write(element, to: writer, key: nil) }
+        try writer.endContainer(place)
+    }
+
+    private func pack<Number: PackedNumber>(_ type: Number.Type, to writer: SpillWriter) throws {
+        // `Number` is `Element`.
+        try Number.writePacked(unsafe unsafeBitCast(self, to: [Number].self), to: writer)
+    }
+}

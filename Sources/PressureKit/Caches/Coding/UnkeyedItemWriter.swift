@@ -1,0 +1,67 @@
+/// What a value encodes in order.
+struct UnkeyedItemWriter: UnkeyedEncodingContainer {
+    let encoder: ItemEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+    var count: Int { encoder.count }
+
+    func encodeNil() throws { try encoder.next().writeNull() }
+    func encode(_ value: Bool) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: String) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Double) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Float) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int8) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int16) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int32) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int64) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt8) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt16) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt32) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt64) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int128) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt128) throws { try encoder.next().writeItem(value) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        let key = IndexKey(count)
+        try encoder.write(value, to: encoder.next(), key: key)
+    }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        encoder.child(nil).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.child(nil).unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { encoder.child(nil) }
+}
+
+/// What a value encodes as one.
+struct SingleItemWriter: SingleValueEncodingContainer {
+    let encoder: ItemEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    func encodeNil() throws { try encoder.next().writeNull() }
+    func encode(_ value: Bool) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: String) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Double) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Float) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int8) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int16) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int32) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int64) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt8) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt16) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt32) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt64) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: Int128) throws { try encoder.next().writeItem(value) }
+    func encode(_ value: UInt128) throws { try encoder.next().writeItem(value) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        try encoder.write(value, to: encoder.next(), key: nil)
+    }
+}

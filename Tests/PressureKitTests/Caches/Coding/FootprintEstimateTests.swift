@@ -1,0 +1,72 @@
+import CAllocationCounter
+import Foundation
+import PressureKitTestSupport
+import Testing
+
+@testable import PressureKit
+
+/// What a value is taken for, against what the C library had to give for it.
+@Suite(.serialized, .timeLimit(.minutes(15))) struct FootprintEstimateTests {
+    private struct Note: Codable, Sendable {
+        var author: String
+        var text: String
+        var position: Int
+        var marks: [Int]
+        var reply: String?
+    }
+
+    private final class Node: Codable, Sendable {
+        let name: String
+        let children: [Node]
+        init(name: String, children: [Node]) { (self.name, self.children) = (name, children) }
+    }
+
+    /// What is mapped for itself is not counted; but only the first block of a length is: then the C library takes blocks of
+    /// that length from the heap (mallopt(3), `M_MMAP_THRESHOLD`).
+    private static var heap: Int { Int(pk_heap_in_use()) }
+
+    /// Other tests may use the heap meanwhile: the one of several measurements that fits best counts.
+    private func check<Value: Codable & Sendable>(_ name: String, _ make: () -> Value) {
+        var best = Double.infinity
+        var seen = (0, 0)
+        for _ in 0..<5 {
+            let before = Self.heap
+            let value = make()
+            let taken = Self.heap - before
+            let claimed = Coded(value).footprint
+            let ratio = Double(claimed) / Double(max(1, taken))
+            if abs(ratio - 1) < abs(best - 1) { (best, seen) = (ratio, (claimed, taken)) }
+        }
+        #expect((0.75...1.25).contains(best), "\(name): claimed \(seen.0), took \(seen.1)")
+    }
+
+    @Test(.enabled(if: pk_allocations_are_counted(), "the C library's own books are needed"))
+    func itIsWithinAQuarterOfWhatTheHeapGave() {
+        func text(_ number: Int, _ length: Int) -> String { String(repeating: "\(number % 10)", count: length) }
+        check("numbers") { (0..<200_000).map { $0 } }
+        check("texts") { (0..<50_000).map { text($0, 20 + $0 % 60) } }
+        check("short texts") { (0..<100_000).map { text($0, $0 % 15) } }
+        check("structs") {
+            (0..<20_000).map {
+                Note(author: text($0, 24), text: text($0, 200), position: $0, marks: [1, 2, $0], reply: $0 % 2 == 0 ? nil : text($0, 40))
+            }
+        }
+        check("table of numbers") { Dictionary(uniqueKeysWithValues: (0..<60_000).map { ($0, $0) }) }
+        check("table of lists") {
+            Dictionary(uniqueKeysWithValues: (0..<20_000).map { (text($0, 5) + "\($0)", Array(0..<($0 % 40))) })
+        }
+        check("set") { Set((0..<30_000).map { text($0, 20) + "\($0)" }) }
+        check("data") { (0..<2_000).map { Data(repeating: UInt8($0 % 256), count: 1_000) } }
+        check("objects") { (0..<10_000).map { Node(name: text($0, 30), children: [Node(name: text($0, 3), children: [])]) } }
+    }
+
+    @Test func itTakesNoLongerForMore() {
+        func made(_ count: Int) -> Int {
+            let notes = (0..<count).map { Note(author: "a\($0)", text: String(repeating: "t", count: 50), position: 0, marks: [$0]) }
+            let before = pk_thread_allocations()
+            _ = FootprintEstimate.bytes(of: notes)
+            return Int(pk_thread_allocations() - before)
+        }
+        #expect(made(10_000) <= made(100) * 2)
+    }
+}
