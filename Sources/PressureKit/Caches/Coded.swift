@@ -69,7 +69,7 @@ public struct Coded<Value: Codable & Sendable>: EncodedSpillable {
         (value, statedFootprint, coding) = try unsafe spillBytes.withUnsafeBytes { bytes in
             guard unsafe bytes.first == Self.mark else { return try unsafe Self.decodeOther(bytes) }
             let reader = unsafe ItemReader(bytes)
-            guard let (stated, start) = try? reader.length(at: 1) else { throw DecodingError.foreign }
+            guard let (stated, start) = try? reader.length(at: 1) else { throw DecodingError.notAValue }
             let value = try unsafe ItemDecoder.decode(Value.self, from: bytes, at: start)
             return (value, stated > 0 ? stated - 1 : nil, .binary)
         }
@@ -83,7 +83,7 @@ public struct Coded<Value: Codable & Sendable>: EncodedSpillable {
             return (value, footprint, .json)
         }
         #endif
-        throw DecodingError.foreign
+        throw DecodingError.notAValue
     }
 
     /// The first byte; no other ``SpillCoding`` begins with it.
@@ -92,7 +92,7 @@ public struct Coded<Value: Codable & Sendable>: EncodedSpillable {
 
 extension DecodingError {
     /// The bytes are not even the beginning of those of a value.
-    static var foreign: DecodingError {
+    static var notAValue: DecodingError {
         .dataCorrupted(.init(codingPath: [], debugDescription: "The bytes are not those of a value."))
     }
 }

@@ -61,7 +61,7 @@ extension CodedSpillable {
         self = try unsafe spillBytes.withUnsafeBytes { bytes in
             let reader = unsafe ItemReader(bytes)
             guard unsafe bytes.first == codedSpillableMark, let (version, start) = try? reader.length(at: 1) else {
-                throw DecodingError.foreign
+                throw DecodingError.notAValue
             }
             guard Self.readableSpillVersions.contains(version) else {
                 let text = "Written by version \(version) of \(Self.self), which reads \(Self.readableSpillVersions)."

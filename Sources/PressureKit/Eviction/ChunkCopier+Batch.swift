@@ -29,7 +29,7 @@ extension ChunkCopier {
             let place = unsafe storage.place(ofVictim: victim)
             // The storage retains every entry it lists.
             let entry = unsafe place.entry.takeUnretainedValue()
-            done(victim, unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: .reclaim))
+            done(victim, unsafe copyAlone(entry, place.slot, made: batch.made, victim, with: encoder))
             batch.made = nil
             file.beginBatch(with: encoder)
         }
@@ -103,8 +103,32 @@ extension ChunkCopier {
         if assurance == .onDevice { batch.assurance = .onDevice }
     }
 
-    /// Has a value make its bytes in the encoder's piece, unless they are there already; how many, or more than any batched
-    /// value has; `nil` when it has none.
+    /// Copies a value that does not fit a batch; from the encoder's piece, if all its bytes are there.
+    private func copyAlone(
+        _ entry: CacheEntry,
+        _ slot: UnsafeMutableRawPointer,
+        made: (victim: Int, byteCount: Int)?,
+        _ victim: Int,
+        with encoder: ChunkEncoder
+    ) -> Result {
+        guard let made, made.victim == victim, 1...SegmentFile.chunkSize ~= made.byteCount else {
+            return unsafe copy(0..<1, of: entry, slot, with: encoder, for: .reclaim)
+        }
+        let assurance = unsafe Self.assurance(for: entry.header(slot).pointee.state)
+        var result = Result()
+        do throws(SpillFailure) {
+            let plain = unsafe UnsafeRawBufferPointer(rebasing: encoder.pieceBytes[..<made.byteCount])
+            let record = try unsafe write(plain, to: file, encoder, entry, assurance, .reclaim, &result)
+            unsafe entry.noteEncoded(slot, byteCount: made.byteCount, in: file)
+            unsafe entry.note(record, ofChunk: 0, in: slot)
+        } catch {
+            result.failure = error
+        }
+        return result
+    }
+
+    /// Has a value make its bytes in the encoder's piece, unless they are there already: how many, or more than there is
+    /// room for; `nil` when it cannot.
     private func make(
         _ victim: Int,
         of entry: CacheEntry,
@@ -115,8 +139,7 @@ extension ChunkCopier {
         if let made = batch.made, made.victim == victim { return made.byteCount }
         var isTooLong = false
         // The encoder is this thread's, and so is its memory.
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: encoder.pieceBytes[...SegmentFile.longestBatched])
-        let writer = unsafe SpillWriter(piece: room) { _ in
+        let writer = unsafe SpillWriter(piece: encoder.pieceBytes) { _ in
             isTooLong = true
             throw SpillFailure.valueNotPassed
         }

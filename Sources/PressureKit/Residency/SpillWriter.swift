@@ -129,7 +129,7 @@ public final class SpillWriter {
     func removeAll() { used = 0 }
 
     private func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let source = unsafe bytes.baseAddress, bytes.count > 0, let base else { return }
+        guard let source = bytes.baseAddress, bytes.count > 0, let base = unsafe base else { return }
         // The caller has made sure that they fit.
         unsafe (base + used).copyMemory(from: source, byteCount: bytes.count)
         used += bytes.count

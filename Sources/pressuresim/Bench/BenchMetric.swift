@@ -45,7 +45,8 @@ enum BenchMetric: String, CaseIterable, Sendable {
     /// The unit of the value and of its limit.
     var unit: BenchUnit {
         switch self {
-        case .hotRead, .hotReadAgainstNSCache, .keyedHit, .asyncHit, .asyncLoad, .codedUpdate, .restoreSmall, .restoreSmallTail,
+        case .hotRead, .hotReadAgainstNSCache, .keyedHit, .asyncHit, .asyncLoad, .codedUpdate, .restoreSmall,
+            .restoreSmallTail,
             .restoreMiddle,
             .restoreMiddleTail, .restoreLarge, .restoreSealed, .planMillion:
             .seconds

@@ -162,7 +162,10 @@ import Testing
     @Test func aValueThatCannotBeEncodedStaysInMemory() async throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let controller = try addController("app", to: manager.root)
-        let cache = try controller.cache("nan", initialValue: Coded([Double.nan], footprint: .kibibytes(1), coding: .json))
+        let cache = try controller.cache(
+            "nan",
+            initialValue: Coded([Double.nan], footprint: .kibibytes(1), coding: .json)
+        )
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.skipped.map(\.reason) == [.spillFailed])
         #expect(report.failures.map(\.code) == [.spillFailed])

@@ -177,7 +177,11 @@ extension Dictionary: ItemDecodable where Key: Decodable, Value: Decodable {
             guard place.packed == nil else { throw .mismatch(tag: ItemTag.packed) }
             return ItemPlace(offset: try reader.open(place.offset, ItemTag.keyed))
         }
-        while try own.tell(Self.self, nil, { () throws(ItemFailure) in try reader.byte(at: next.offset) != ItemTag.end }) {
+        while try own.tell(
+            Self.self,
+            nil,
+            { () throws(ItemFailure) in try reader.byte(at: next.offset) != ItemTag.end }
+        ) {
             let name = try own.tell(Self.self, nil) { () throws(ItemFailure) in try NameKey(&next, reader) }
             guard let key = way.init(codingKey: name) as? Key else {
                 throw own.error(.damaged, Key.self, name)

@@ -78,7 +78,11 @@ final class ItemDecoder: Decoder {
     /// Goes behind an item.
     func skip(_ place: inout ItemPlace, _ type: any Any.Type, _ key: (any CodingKey)?) throws {
         try tell(type, key) { () throws(ItemFailure) in
-            if let kind = place.packed { place.offset += kind.width } else { place.offset = try reader.skip(place.offset) }
+            if let kind = place.packed {
+                place.offset += kind.width
+            } else {
+                place.offset = try reader.skip(place.offset)
+            }
         }
     }
 

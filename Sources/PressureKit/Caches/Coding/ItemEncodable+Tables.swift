@@ -50,7 +50,9 @@ extension Dictionary: ItemEncodable where Key: Encodable, Value: Encodable {
     }
 
     private func writeByCodingKeys(to writer: SpillWriter, by encoder: ItemEncoder) throws {
-        let named = keys.map { key in (name: (key as? any CodingKeyRepresentable)?.codingKey.stringValue ?? "", key: key) }
+        let named = keys.map { key in
+            (name: (key as? any CodingKeyRepresentable)?.codingKey.stringValue ?? "", key: key)
+        }
         let place = try writer.beginContainer(ItemTag.keyed)
         var last: String?
         for (name, key) in named.sorted(by: { $0.name < $1.name }) {

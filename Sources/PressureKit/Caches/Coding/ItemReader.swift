@@ -160,7 +160,8 @@ struct ItemReader {
         let bits = try bits(at: place.offset, byteCount: kind.width)
         place.offset += kind.width
         let spare = UInt64(64 - 8 * kind.width)
-        let number = kind.isSigned ? Number(exactly: Int64(bitPattern: bits << spare) >> Int64(spare)) : Number(exactly: bits)
+        let number =
+            kind.isSigned ? Number(exactly: Int64(bitPattern: bits << spare) >> Int64(spare)) : Number(exactly: bits)
         guard let number else { throw .unfit }
         return number
     }

@@ -24,7 +24,8 @@ final class KeyedItemReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         var keys: [Key] = []
         var place = ItemPlace(offset: first)
         while let tag = try? decoder.reader.byte(at: place.offset), tag != ItemTag.end {
-            guard let name = try? NameKey(&place, decoder.reader), let end = try? decoder.reader.skip(place.offset) else {
+            guard let name = try? NameKey(&place, decoder.reader), let end = try? decoder.reader.skip(place.offset)
+            else {
                 break
             }
             place.offset = end

@@ -3,7 +3,9 @@ extension SpillWriter {
     /// Writes an integer.
     @inline(__always)
     func writeItem<Number: FixedWidthInteger>(_ number: Number) throws {
-        if number >= 0, number < 128 { return try write(byte: ItemTag.smallInteger | UInt8(truncatingIfNeeded: number)) }
+        if number >= 0, number < 128 {
+            return try write(byte: ItemTag.smallInteger | UInt8(truncatingIfNeeded: number))
+        }
         try writeLong(number)
     }
 

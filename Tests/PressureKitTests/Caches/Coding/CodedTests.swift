@@ -86,9 +86,16 @@ private struct Failing: Codable, Sendable {
         func texts(_ number: Int) -> [String] {
             // The longest do not fit a batch, though they are taken for such: strings in one literal have no memory.
             let length = number % 50 == 0 ? 30_000 : number % 7 * 300
-            return [String(decoding: makeBytes(length, seed: UInt64(number), randomBits: 6).map { $0 & 63 + 32 }, as: UTF8.self)]
+            return [
+                String(
+                    decoding: makeBytes(length, seed: UInt64(number), randomBits: 6).map { $0 & 63 + 32 },
+                    as: UTF8.self
+                )
+            ]
         }
-        for number in numbers { cache.set(Coded(Counted(number, texts: texts(number)), footprint: .bytes(900)), for: number) }
+        for number in numbers {
+            cache.set(Coded(Counted(number, texts: texts(number)), footprint: .bytes(900)), for: number)
+        }
         let report = await manager.simulateMemoryWarning(.critical)
         #expect(report.evictedCount == numbers.count && report.failures == [])
         for number in numbers { #expect(Counted.encoded(number) == 1) }

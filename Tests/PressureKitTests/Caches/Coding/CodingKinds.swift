@@ -44,7 +44,7 @@ struct EveryKind: Codable, Equatable, Sendable {
     var data = Data([1, 2, 3])
     var noData = Data()
     var date = Date(timeIntervalSinceReferenceDate: 1.0 / 3)
-    var url = URL(string: "https://example.org/a?b=c#d")!
+    var url = URL(string: "file:///a%20b/c?d=e#f")!
     var decimal = Decimal(string: "3.14159265358979323846264338327950288")!
     var uuid = UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!
     var shapes: [Shape] = [.empty, .circle(radius: 2), .pair(.empty, .pair(.circle(radius: 1), .empty))]
@@ -111,7 +111,9 @@ struct ByHand: Codable, Equatable {
         base = try Int(from: whole.superDecoder())
         let names = try whole.nestedContainer(keyedBy: Name.self, forKey: .b)
         guard names.allKeys == [.first, .second] else { throw Mixed() }
-        b = ["second": try names.decode(Int.self, forKey: .second), "first": try names.decode(Int.self, forKey: .first)]
+        b = [
+            "second": try names.decode(Int.self, forKey: .second), "first": try names.decode(Int.self, forKey: .first),
+        ]
         inner = try whole.decode(Inner.self, forKey: .inner)
         var list = try whole.nestedUnkeyedContainer(forKey: .a)
         a = []

@@ -20,7 +20,7 @@ import Testing
     private struct Small2: Codable {
         var wide = Int128.max
         var date = Date(timeIntervalSinceReferenceDate: 0)
-        var url = URL(string: "http://a")!
+        var url = URL(string: "file:///a")!
     }
 
     private func read<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) {
@@ -57,7 +57,8 @@ import Testing
         for _ in 0..<2_000 {
             let bytes = (0..<Int.random(in: 0..<60, using: &generator)).map { _ in
                 // Those that mean something, more often than not.
-                Bool.random(using: &generator) ? UInt8.random(in: 0...9, using: &generator) : .random(in: 0...255, using: &generator)
+                Bool.random(using: &generator)
+                    ? UInt8.random(in: 0...9, using: &generator) : .random(in: 0...255, using: &generator)
             }
             read(Small.self, bytes)
             read([Int].self, bytes)

@@ -48,7 +48,13 @@ import Testing
         check("short texts") { (0..<100_000).map { text($0, $0 % 15) } }
         check("structs") {
             (0..<20_000).map {
-                Note(author: text($0, 24), text: text($0, 200), position: $0, marks: [1, 2, $0], reply: $0 % 2 == 0 ? nil : text($0, 40))
+                Note(
+                    author: text($0, 24),
+                    text: text($0, 200),
+                    position: $0,
+                    marks: [1, 2, $0],
+                    reply: $0 % 2 == 0 ? nil : text($0, 40)
+                )
             }
         }
         check("table of numbers") { Dictionary(uniqueKeysWithValues: (0..<60_000).map { ($0, $0) }) }
@@ -57,12 +63,16 @@ import Testing
         }
         check("set") { Set((0..<30_000).map { text($0, 20) + "\($0)" }) }
         check("data") { (0..<2_000).map { Data(repeating: UInt8($0 % 256), count: 1_000) } }
-        check("objects") { (0..<10_000).map { Node(name: text($0, 30), children: [Node(name: text($0, 3), children: [])]) } }
+        check("objects") {
+            (0..<10_000).map { Node(name: text($0, 30), children: [Node(name: text($0, 3), children: [])]) }
+        }
     }
 
     @Test func itTakesNoLongerForMore() {
         func made(_ count: Int) -> Int {
-            let notes = (0..<count).map { Note(author: "a\($0)", text: String(repeating: "t", count: 50), position: 0, marks: [$0]) }
+            let notes = (0..<count).map {
+                Note(author: "a\($0)", text: String(repeating: "t", count: 50), position: 0, marks: [$0])
+            }
             let before = pk_thread_allocations()
             _ = FootprintEstimate.bytes(of: notes)
             return Int(pk_thread_allocations() - before)
