@@ -32,9 +32,9 @@ package struct ValueDigest: Hashable, Sendable {
         // Both read `count` bytes, which the caller holds.
         crc = unsafe Checksum.crc32(bytes, continuing: crc)
         adler = unsafe UInt32(truncatingIfNeeded: adler32_z(uLong(adler), base, bytes.count))
-        for unsafebyte in unsafe bytes {
+        for index in 0..<bytes.count {
             // The finish of SplitMix64 (Steele, Lea, Flood 2014): sums of other bytes are other sums.
-            var number = (UInt64(byte) &+ 1) &* 0x9E37_79B9_7F4A_7C15
+            var number = (unsafe UInt64(bytes[index]) &+ 1) &* 0x9E37_79B9_7F4A_7C15
             number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
             sum &+= number ^ number >> 27
         }
