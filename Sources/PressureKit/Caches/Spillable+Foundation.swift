@@ -48,7 +48,8 @@ enum CodedJSON {
         let encoder = JSONEncoder()
         // So that equal dictionaries are equal bytes.
         encoder.outputFormatting = .sortedKeys
-        try writer.write(encoder.encode(Envelope(value: value, footprint: footprint)).bytes)
+        let json = try encoder.encode(Envelope(value: value, footprint: footprint))
+        try writer.write(json.bytes)
     }
 
     static func decode<Value: Codable>(

@@ -6,7 +6,7 @@ protocol ItemEncodable {
 
 /// A number of which many are packed.
 protocol PackedNumber: BitwiseCopyable, ItemEncodable {
-    static func writePacked(_ numbers: [Self], to writer: SpillWriter) throws
+    static func writePacked(_ numbers: UnsafeBufferPointer<Self>, to writer: SpillWriter) throws
     static func readPacked(_ kind: PackedKind, _ bytes: UnsafeRawBufferPointer) -> [Self]?
 }
 
@@ -15,13 +15,13 @@ extension ItemEncodable where Self: FixedWidthInteger {
 }
 
 extension PackedNumber where Self: FixedWidthInteger {
-    static func writePacked(_ numbers: [Self], to writer: SpillWriter) throws {
+    static func writePacked(_ numbers: UnsafeBufferPointer<Self>, to writer: SpillWriter) throws {
         if Self.self == UInt8.self {
             try writer.beginPacked(.uint8, count: numbers.count)
             // Read before it returns.
-            return try unsafe numbers.withUnsafeBytes { unsafe try writer.write($0) }
+            return try unsafe writer.write(UnsafeRawBufferPointer(numbers))
         }
-        try writer.writePacked(numbers)
+        try unsafe writer.writePacked(numbers)
     }
 }
 
@@ -39,18 +39,18 @@ extension UInt64: PackedNumber {}
 extension Double: PackedNumber {
     func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
 
-    static func writePacked(_ numbers: [Double], to writer: SpillWriter) throws {
+    static func writePacked(_ numbers: UnsafeBufferPointer<Double>, to writer: SpillWriter) throws {
         try writer.beginPacked(.double, count: numbers.count)
-        for number in numbers { try writer.write(number.bitPattern, byteCount: 8) }
+        for unsafe number in unsafe numbers { try writer.write(number.bitPattern, byteCount: 8) }
     }
 }
 
 extension Float: PackedNumber {
     func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
 
-    static func writePacked(_ numbers: [Float], to writer: SpillWriter) throws {
+    static func writePacked(_ numbers: UnsafeBufferPointer<Float>, to writer: SpillWriter) throws {
         try writer.beginPacked(.float, count: numbers.count)
-        for number in numbers { try writer.write(UInt64(number.bitPattern), byteCount: 4) }
+        for unsafe number in unsafe numbers { try writer.write(UInt64(number.bitPattern), byteCount: 4) }
     }
 }
 
@@ -77,7 +77,10 @@ extension Array: ItemEncodable where Element: Encodable {
     }
 
     private func pack<Number: PackedNumber>(_ type: Number.Type, to writer: SpillWriter) throws {
-        // `Number` is `Element`.
-        try Number.writePacked(unsafe unsafeBitCast(self, to: [Number].self), to: writer)
+        try withUnsafeBufferPointer { elements in
+            // `Number` is `Element`, and what is there stays there meanwhile.
+            let numbers = unsafe UnsafeRawBufferPointer(elements).assumingMemoryBound(to: Number.self)
+            try unsafe Number.writePacked(numbers, to: writer)
+        }
     }
 }
