@@ -33,7 +33,8 @@ extension EncodedSpillable {
     ///
     /// Some ten microseconds, however large the value is. Asked after the first changes, and then whenever there have been a
     /// quarter more. A part that is a class is taken for what its stored properties say; what several values share is counted
-    /// with each of them.
+    /// with each of them. Of a tree of objects or of indirect cases only the first thousand are counted: state what a large
+    /// one takes.
     public var footprint: Int { FootprintEstimate.bytes(of: self) }
 
     /// How many bytes the value has, which are made to find out. The library does not ask.

@@ -3,6 +3,8 @@
 struct FootprintEstimate {
     /// How far down the value it is: the further, the smaller the samples.
     private var depth = 0
+    /// How many values were looked into.
+    private(set) var parts = 0
 
     /// The bytes that `value` takes, in place and on the heap.
     static func bytes<Value>(of value: Value) -> Int {
@@ -14,7 +16,8 @@ struct FootprintEstimate {
     mutating func heapBytes<Part>(of value: Part) -> Int {
         // It is only asked what it takes.
         if let value = value as? any HeapSized { return value.heapBytes(&self) }
-        guard depth < Self.mostDepth else { return 0 }
+        guard depth < Self.mostDepth, parts < Self.mostParts else { return 0 }
+        parts += 1
         depth += 1
         defer { depth -= 1 }
         var mirror: Mirror? = Mirror(reflecting: value)
@@ -52,6 +55,8 @@ struct FootprintEstimate {
     }
 
     private static let mostDepth = 16
+    /// A tree of objects has any number: some thousand take a millisecond.
+    static let mostParts = 1_024
 
     private static func samples(at depth: Int) -> Int { depth == 0 ? 12 : depth < 3 ? 6 : 2 }
 }

@@ -41,7 +41,7 @@ extension Double: PackedNumber {
 
     static func writePacked(_ numbers: UnsafeBufferPointer<Double>, to writer: SpillWriter) throws {
         try writer.beginPacked(.double, count: numbers.count)
-        for unsafe number in unsafe numbers { try writer.write(number.bitPattern, byteCount: 8) }
+        for index in numbers.indices { try unsafe writer.write(numbers[index].bitPattern, byteCount: 8) }
     }
 }
 
@@ -50,7 +50,7 @@ extension Float: PackedNumber {
 
     static func writePacked(_ numbers: UnsafeBufferPointer<Float>, to writer: SpillWriter) throws {
         try writer.beginPacked(.float, count: numbers.count)
-        for unsafe number in unsafe numbers { try writer.write(UInt64(number.bitPattern), byteCount: 4) }
+        for index in numbers.indices { try unsafe writer.write(UInt64(numbers[index].bitPattern), byteCount: 4) }
     }
 }
 
@@ -77,7 +77,7 @@ extension Array: ItemEncodable where Element: Encodable {
     }
 
     private func pack<Number: PackedNumber>(_ type: Number.Type, to writer: SpillWriter) throws {
-        try withUnsafeBufferPointer { elements in
+        try unsafe withUnsafeBufferPointer { elements in
             // `Number` is `Element`, and what is there stays there meanwhile.
             let numbers = unsafe UnsafeRawBufferPointer(elements).assumingMemoryBound(to: Number.self)
             try unsafe Number.writePacked(numbers, to: writer)

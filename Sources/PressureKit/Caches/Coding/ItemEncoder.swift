@@ -48,8 +48,10 @@ final class ItemEncoder: Encoder {
 
     /// Encodes a whole value.
     static func encode(_ value: some Encodable, to writer: SpillWriter) throws {
-        let root = ItemEncoder(Session(), writer: writer, parent: nil, key: nil)
-        try root.write(value, to: writer, key: nil)
+        let session = Session()
+        // They keep the session, and it keeps them.
+        defer { session.spares = [] }
+        try ItemEncoder(session, writer: writer, parent: nil, key: nil).write(value, to: writer, key: nil)
     }
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }

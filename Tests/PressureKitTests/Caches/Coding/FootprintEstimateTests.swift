@@ -79,4 +79,15 @@ import Testing
         }
         #expect(made(10_000) <= made(100) * 2)
     }
+
+    /// A tree of objects is looked into no further than others, wide and deep as it is.
+    @Test func aTreeOfObjectsIsLookedIntoOnlySoFar() {
+        final class Pair {
+            let left: Pair?, right: Pair?
+            init(_ depth: Int) { (left, right) = depth > 0 ? (Pair(depth - 1), Pair(depth - 1)) : (nil, nil) }
+        }
+        var estimate = FootprintEstimate()
+        #expect(estimate.heapBytes(of: Pair(13)) > 0)
+        #expect(estimate.parts == FootprintEstimate.mostParts)
+    }
 }

@@ -33,6 +33,17 @@ import Testing
         try roundTrip(Data(makeBytes(100_000, seed: 1)))
     }
 
+    /// Encoders are used again while a value is encoded, and gone with it: each keeps the writer.
+    @Test func nothingOfTheEncodingStays() throws {
+        weak var kept: SpillWriter?
+        do {
+            let writer = SpillWriter()
+            kept = writer
+            try ItemEncoder.encode([EveryKind(), EveryKind()], to: writer)
+        }
+        #expect(kept == nil)
+    }
+
     @Test func notANumberKeepsItsBits() throws {
         let odd = Double(bitPattern: 0x7FF8_0000_DEAD_BEEF)
         let back = try value([Double].self, of: items(of: [odd, .nan]))
