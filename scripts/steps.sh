@@ -21,14 +21,21 @@ complain() {
     printf '\n%s: status %d\n%s\n' "$1" "$2" "$lines" >>"$complaints"
 }
 
+# took NAME BEGUN: how long a step took, if that is worth a line.
+took() {
+    local seconds=$((SECONDS - $2))
+    [ "$seconds" -lt 10 ] || printf '— %s: %d s\n' "$1" "$seconds"
+}
+
 # step NAME COMMAND…: one step that passes or fails.
 step() {
-    local name=$1 said
+    local name=$1 said begun=$SECONDS
     shift
     said=$(mktemp -p "$saying")
     printf '\n— %s\n' "$name"
     local status=0
     "$@" </dev/null > >(tee "$said") 2>&1 || status=$?
+    took "$name" "$begun"
     if [ "$status" -eq 0 ]; then
         passed=$((passed + 1))
     else
@@ -41,7 +48,7 @@ step() {
 # tests NAME SECONDS ARGUMENTS…: `swift test`, bounded in time, each test counted as one. One test at a time: the time
 # limit of a test that waits for the others to let it run would say nothing about the test.
 tests() {
-    local name=$1 seconds=$2 said results status=0 count=0 broken=0
+    local name=$1 seconds=$2 said results status=0 count=0 broken=0 begun=$SECONDS
     shift 2
     said=$(mktemp -p "$saying")
     results=$(mktemp -d)
@@ -49,6 +56,7 @@ tests() {
     # The first race ends the run, and not by its tests.
     TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} timeout "$seconds" "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" \
         </dev/null > >(tee "$said") 2>&1 || status=$?
+    took "$name" "$begun"
     if [ -f "$results/tests-swift-testing.xml" ]; then
         count=$(grep -c '<testcase ' "$results/tests-swift-testing.xml" || true)
         broken=$(awk '/<testcase /{new=1} /<failure/{n+=new; new=0} END{print n+0}' "$results/tests-swift-testing.xml")

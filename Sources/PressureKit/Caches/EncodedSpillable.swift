@@ -31,8 +31,8 @@ extension EncodedSpillable {
 
     /// An estimate, from a sample of the value's parts; state what you know better.
     ///
-    /// Some ten microseconds, however large the value is. Asked after the first changes, and then whenever there have been a
-    /// quarter more. A part that is a class is taken for what its stored properties say; what several values share is counted
+    /// Some ten microseconds, however large the value is. Asked after the first changes, and then whenever there have been half
+    /// as many again. A part that is a class is taken for what its stored properties say; what several values share is counted
     /// with each of them. Of a tree of objects or of indirect cases only the first thousand are counted: state what a large
     /// one takes.
     public var footprint: Int { FootprintEstimate.bytes(of: self) }

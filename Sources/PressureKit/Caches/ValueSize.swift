@@ -18,7 +18,7 @@ struct ValueSize: Hashable, Sendable {
     /// Asks a value that was changed.
     ///
     /// One whose bytes are made when it is spilled has no number at hand either, and estimates its footprint. It is asked
-    /// after the first few changes, and then whenever there have been a quarter more, so that a change costs no more
+    /// after the first few changes, and then whenever there have been half as many again, so that a change costs no more
     /// however large the value is.
     init<Value: Spillable>(_ value: borrowing Value, changedFrom before: ValueSize) {
         guard Value.encodesWhenSpilled else {
@@ -38,9 +38,9 @@ struct ValueSize: Hashable, Sendable {
         self.plainByteCount = plainByteCount
     }
 
-    /// Whether the value is asked after so many changes: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, …
+    /// Whether the value is asked after so many changes: 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, …
     static func isDue(_ changes: Int) -> Bool {
-        let step = 1 << max(0, Int.bitWidth - changes.leadingZeroBitCount - 3)
+        let step = 1 << max(0, Int.bitWidth - changes.leadingZeroBitCount - 2)
         return changes % step == 0
     }
 }
