@@ -28,8 +28,8 @@ extension PressureManager {
     /// Whatever happens, to the last power failure, the directory holds what was saved before or what is saved now.
     ///
     /// - Parameters:
-    ///   - directory: a directory of this user's alone, made if it does not exist. It is held until the manager is
-    ///     released, so that no other process uses it.
+    ///   - directory: a directory of this user's alone, made if it does not exist. It is held until the manager is shut
+    ///     down or released, so that no other process uses it.
     ///   - version: the app's, held against the one of the process that restores.
     /// - Returns: what was saved.
     /// - Throws: ``PressureError`` with `stateDirectoryUnusable`, `stateDirectoryInUse`, or `stateNotSaved` when writing

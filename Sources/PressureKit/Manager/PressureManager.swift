@@ -200,9 +200,10 @@ public final class PressureManager: Sendable {
         context.cleaner?.stop()
     }
 
-    /// Finishes the reclaim that is running, ends the threads and the events, and refuses further reclaims.
+    /// Finishes the reclaim that is running, ends the threads and the events, refuses further reclaims, and gives the state
+    /// directory back.
     ///
-    /// Suspends until then. Caches can still be read and written.
+    /// Suspends until then. Caches can still be read, written and saved.
     public func shutdown() async {
         beginShutdown()
         let reclaim = reclaim
@@ -215,6 +216,7 @@ public final class PressureManager: Sendable {
         isShutDown.store(true, ordering: .sequentiallyConsistent)
         endRunning()
         reclaim.stop()
+        restoration.letGo()
     }
 
     // MARK: Reclaim

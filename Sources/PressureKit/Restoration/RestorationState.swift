@@ -6,6 +6,8 @@ import Synchronization
 final class RestorationState: Sendable {
     private struct State {
         var directory: StateDirectory?
+        /// Whether it is held from one save to the next.
+        var isHolding = true
         var restorations = 0
         var extensions = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -28,9 +30,20 @@ final class RestorationState: Sendable {
         try opening.withLock { _ throws(PressureError) in
             if let held = state.withLock({ $0.directory }), held.path == path { return held }
             let directory = try StateDirectory(path, fileSystem: fileSystem)
-            state.withLock { $0.directory = directory }
+            state.withLock { if $0.isHolding { $0.directory = directory } }
             return directory
         }
+    }
+
+    /// Gives the directory back, as soon as a save or restore that is under way has ended. From now on each takes it for as
+    /// long as it goes on.
+    func letGo() {
+        let directory = state.withLock { state -> StateDirectory? in
+            state.isHolding = false
+            defer { state.directory = nil }
+            return state.directory
+        }
+        withExtendedLifetime(directory) {}
     }
 
     /// Suspends until nobody else of this manager saves or restores, in the order of the calls.

@@ -1,4 +1,5 @@
 import CAllocationCounter
+import Foundation
 import PressureKitTesting
 import Testing
 
@@ -148,7 +149,12 @@ import Testing
     /// P10.
     @Test func aCalmTickAllocatesNothing() throws {
         let clock = ManualClock()
-        let monitor = try PressureMonitor(sources: [try MemoryInfoSource(), SimulatedSource()], clock: clock) { _ in }
+        // Not the machine's: it may become short of memory meanwhile.
+        let file = FileManager.default.temporaryDirectory.appending(path: "pk-meminfo-\(UUID().uuidString)").path
+        try "MemTotal: 8000000 kB\nMemAvailable: 6000000 kB\n".write(toFile: file, atomically: false, encoding: .utf8)
+        defer { _ = unsafe unlink(file) }
+        let source = try MemoryInfoSource(path: file)
+        let monitor = try PressureMonitor(sources: [source, SimulatedSource()], clock: clock) { _ in }
         monitor.tick()
         let before = pk_thread_allocations()
         for _ in 0..<100 {
@@ -229,15 +235,30 @@ import Testing
             func sample(at now: MonotonicInstant) -> SignalReading? { nil }
         }
         let released = try EventLoop()
+        let others = Self.monitorThreads()
         var monitor: PressureMonitor? = try PressureMonitor(sources: [Canary(released: released)]) { _ in }
         try monitor?.start()
+        // It names itself; one that does not, or that stays, is found by the time limit.
+        while Self.monitorThreads().isSubset(of: others) { usleep(1_000) }
         monitor = nil
         while released.wait(upTo: .seconds(50)) {}
+        while !Self.monitorThreads().isSubset(of: others) { usleep(1_000) }
+    }
+
+    /// The threads of this process that are a monitor's, by their names.
+    private static func monitorThreads() -> Set<String> {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return Set(
+            threads.filter {
+                (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == "pk-monitor\n"
+            }
+        )
     }
 
     @Test func manyThreadsMayUseItAtOnce() async throws {
         let source = SimulatedSource()
         let monitor = try PressureMonitor(sources: [source]) { _ in }
+        let others = Self.monitorThreads()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<8 {
                 group.addTask {
@@ -254,6 +275,13 @@ import Testing
                 }
             }
         }
+        // However it was left, it can be begun, has one thread, and hears; what does not come is found by the time limit.
+        monitor.stop()
+        while !Self.monitorThreads().isSubset(of: others) { usleep(1_000) }
+        source.set(.critical)
+        try monitor.start()
+        while monitor.level != .critical { usleep(1_000) }
+        while Self.monitorThreads().subtracting(others).count != 1 { usleep(1_000) }
         monitor.stop()
     }
 }

@@ -22,6 +22,21 @@ import Testing
         try await first.manager.saveState(to: StateBench.directory)
     }
 
+    /// An app that starts its manager anew need not wait until nobody has the old one any more.
+    @Test func aManagerThatIsShutDownHoldsItNoLonger() async throws {
+        let (first, second) = (try App(bench.disk), try App(bench.disk))
+        _ = try first.news.cache("x", initialValue: makeBytes(1_000, seed: 4))
+        try await first.manager.saveState(to: StateBench.directory)
+        await first.manager.shutdown()
+        // Nor does it from one save to the next.
+        try await first.manager.saveState(to: StateBench.directory)
+        #expect(try await second.manager.restoreState(from: StateBench.directory).isFound)
+        let error = await #expect(throws: PressureError.self) {
+            try await first.manager.saveState(to: StateBench.directory)
+        }
+        #expect(error?.code == .stateDirectoryInUse)
+    }
+
     @Test func aDirectoryThatOthersCanUseIsRefused() async throws {
         let app = try App(bench.disk)
         for (owner, permissions) in [(UInt32(1000), UInt32(0o755)), (1000, 0o770), (0, 0o700), (1001, 0o700)] {
