@@ -39,7 +39,7 @@ public struct Coded<Value: Codable & Sendable>: EncodedSpillable {
     private let statedFootprint: Int?
 
     /// Wraps a value. `footprint` is the memory it takes in bytes; without it, that is estimated from a sample of its parts,
-    /// now and then (``EncodedSpillable/footprint``).
+    /// now and then (``Spillable/footprint``).
     public init(_ value: Value, footprint: ByteCount? = nil, coding: SpillCoding = .binary) {
         self.value = value
         self.coding = coding

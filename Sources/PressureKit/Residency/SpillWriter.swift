@@ -1,6 +1,6 @@
 /// Takes the bytes of a value while they are made, and passes them on a piece at a time.
 ///
-/// ``EncodedSpillable/writeSpillBytes(to:)`` gets one. However long the value, no more than a piece of its bytes is in
+/// ``Spillable/writeSpillBytes(to:)`` gets one. However long the value, no more than a piece of its bytes is in
 /// memory at once. Not to be kept, and for the calling thread only.
 @safe
 public final class SpillWriter {
