@@ -2,8 +2,8 @@ import PressureKit
 
 /// How a value that was dropped is made again.
 package struct LoaderSpec: Hashable, Sendable {
-    /// How long a load takes on top of making the bytes, each value of the range as likely as the next: the loader
-    /// sleeps, as if it waited for a disk or a network.
+    /// How long a load takes, making the bytes included, each value of the range as likely as the next: the loader sleeps,
+    /// as if it waited for a disk or a network.
     package var cost: ClosedRange<Duration>
     /// How often a load fails, 0 … 1.
     package var failure: Double

@@ -38,10 +38,16 @@ struct SyntheticContent: ContentSource {
 }
 
 /// Words in the frequencies of natural language (Zipf's law), with spaces and line ends: about as compressible as prose.
+///
+/// Written once, and copied in passages: making a value has to be quicker than any loader that it plays.
 struct TextContent: ContentSource {
-    var seed: UInt64
-    private let words: [[UInt8]]
-    private let ranks: ZipfDistribution
+    private let seed: UInt64
+    private let prose: [UInt8]
+
+    /// The bytes of a passage, and of the prose: so many passages that hardly one comes twice within the 32 KiB that
+    /// deflate looks back.
+    private static let passage = 4 << 10
+    private static let length = 512 << 10
 
     init(seed: UInt64, vocabulary: Int = 4096) {
         self.seed = seed
@@ -49,23 +55,38 @@ struct TextContent: ContentSource {
         var random = SplitMix64(seed: seed, stream: .max)
         let consonants = Array("bcdfghjklmnprstvw".utf8)
         let vowels = Array("aeiou".utf8)
-        words = (0..<vocabulary).map { rank in
+        let words: [[UInt8]] = (0..<vocabulary).map { rank in
             (0...(rank.bitWidth - rank.leadingZeroBitCount) / 4).flatMap { _ in
                 [consonants.randomElement(using: &random) ?? 0x62, vowels.randomElement(using: &random) ?? 0x61]
             }
         }
-        ranks = ZipfDistribution(count: vocabulary, alpha: 1)
+        let ranks = ZipfDistribution(count: vocabulary, alpha: 1)
+        var prose: [UInt8] = []
+        prose.reserveCapacity(Self.length)
+        while prose.count < Self.length {
+            prose += words[ranks.sample(&random) - 1]
+            prose.append(random.next() & 15 == 0 ? 0x0A : 0x20)
+        }
+        self.prose = prose
     }
 
     func fill(_ bytes: inout MutableRawSpan, index: Int) {
         var random = SplitMix64(seed: seed, stream: UInt64(index))
-        var offset = 0
-        while offset < bytes.byteCount {
-            for byte in words[ranks.sample(&random) - 1] {
-                offset = bytes.put(UInt64(byte), at: offset, end: min(offset + 1, bytes.byteCount))
+        // Neither leaves the closure that its pointer is valid in.
+        unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe prose.withUnsafeBytes { prose in
+                var offset = 0
+                while offset < bytes.count {
+                    let count = min(Self.passage, bytes.count - offset)
+                    let start = Int(random.next() % UInt64(prose.count - count))
+                    // Both ranges are within their bytes.
+                    unsafe (bytes.baseAddress! + offset).copyMemory(
+                        from: prose.baseAddress! + start,
+                        byteCount: count
+                    )
+                    offset += count
+                }
             }
-            let gap: UInt64 = random.next() & 15 == 0 ? 0x0A : 0x20
-            offset = bytes.put(gap, at: offset, end: min(offset + 1, bytes.byteCount))
         }
     }
 }

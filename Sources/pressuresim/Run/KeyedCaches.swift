@@ -19,8 +19,9 @@ struct KeyedCaches {
             cache = try controller.keyedCache(name, options: .init(limit: spec.limit, countLimit: spec.countLimit)) {
                 (key: Int) in
                 let recipe = recipes[key - 1]
-                try loader.perform()
-                return try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
+                return try loader.load(recipe.byteCount) {
+                    try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
+                }
             }
         } else {
             cache = try controller.keyedCache(

@@ -65,8 +65,9 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         let cache: LazyCache<Value>
         if let loader {
             cache = try controller.cache(name) {
-                try loader.perform()
-                return try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
+                try loader.load(recipe.byteCount) {
+                    try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
+                }
             }
         } else if saved != nil {
             cache = try controller.cache(name, of: Value.self)

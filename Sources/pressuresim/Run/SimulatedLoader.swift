@@ -13,6 +13,8 @@ final class SimulatedLoader: Sendable {
     /// Cleared while everything is verified at the end: that is no part of what is measured.
     private let isActive: ActiveFlag
     private let pace: any Pace
+    /// What making 1,024 bytes took the last time, in nanoseconds; 0 until it is known, and in virtual time.
+    private let making = Atomic<Int>(0)
 
     init(
         _ spec: LoaderSpec,
@@ -27,14 +29,35 @@ final class SimulatedLoader: Sendable {
         random = Lock(SplitMix64(seed: seed, stream: stream))
     }
 
-    /// Takes its time and fails as the scenario says. Blocking; any thread.
-    func perform() throws(SimulatedLoaderFailure) {
-        guard isActive.isSet else { return }
+    /// Makes a value of so many bytes, takes as long for it as the scenario says, and fails as it says. Blocking; any thread.
+    ///
+    /// Making the bytes is part of the cost, so that a load takes longer only where making them does. It comes last, once it
+    /// is known how long it takes: until then a loader that waits for a network has nothing in memory either.
+    func load<Value>(_ byteCount: Int, _ make: () throws -> Value) throws -> Value {
+        guard isActive.isSet else { return try make() }
         let (least, most) = (spec.cost.lowerBound, spec.cost.upperBound)
         // A cost that is no range asks for no random number.
         let cost = least == most ? least : random.withLock { least + (most - least) * $0.unit() }
-        if cost > .zero { pace.spend(cost) }
-        if spec.failure > 0, random.withLock({ $0.unit() }) < spec.failure { throw SimulatedLoaderFailure() }
+        if spec.failure > 0, random.withLock({ $0.unit() }) < spec.failure {
+            spend(cost)
+            throw SimulatedLoaderFailure()
+        }
+        let clock = pace.clock
+        let start = clock.now()
+        let making = making.load(ordering: .relaxed)
+        if making > 0 { spend(cost - .nanoseconds(Int64(making) * Int64(byteCount) / 1024)) }
+        let begun = clock.now()
+        let value = try make()
+        let end = clock.now()
+        if byteCount > 0 {
+            self.making.store(Int((end - begun).nanoseconds * 1024 / Int64(byteCount)), ordering: .relaxed)
+        }
+        spend(cost - (end - start))
+        return value
+    }
+
+    private func spend(_ duration: Duration) {
+        if duration > .zero { pace.spend(duration) }
     }
 }
 
