@@ -15,9 +15,6 @@ package enum PatternSpec: Hashable, Sendable {
     /// The keys of a file, one a line; the n-th new key stands for the n-th match.
     case trace(file: String)
 
-    /// The largest file of keys that is read.
-    package static let mostTraceBytes = 64 << 20
-
     /// A set that is hot, and moves.
     package struct HotSet: Hashable, Sendable {
         /// Its part of all values.

@@ -80,12 +80,12 @@ extension ScenarioCheck {
     private func checkTrace(_ spec: AccessSpec) {
         guard case .trace(let trace) = spec.pattern else { return }
         let path = ScenarioPaths.resolve(trace, from: file)
-        let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
-        guard FileManager.default.isReadableFile(atPath: path), let size, size <= PatternSpec.mostTraceBytes else {
-            return diagnostics.report(
+        do throws(TraceFile.Refusal) {
+            _ = try TraceFile.keys(path)
+        } catch {
+            diagnostics.report(
                 at: spec.of.position,
-                found:
-                    "a trace \"\(trace)\" that \((size ?? 0) > PatternSpec.mostTraceBytes ? "is too large" : "cannot be read")",
+                found: "a trace \"\(trace)\" that \(error.reason)",
                 allowed: "a text file of at most 64 MiB with one key a line (relative to the scenario's file)"
             )
         }

@@ -17,8 +17,12 @@ package enum ScenarioFile {
             data = try BoundedInput.read(path, atMost: mostBytes)
         } catch {
             switch error {
-            case .unreadable:
-                throw unreadable(path, "no file that can be read", "the path of a scenario file (see Scenarios/)")
+            case .unreadable(let reason):
+                throw unreadable(
+                    path,
+                    "no file that can be read: \(reason)",
+                    "the path of a scenario file (see Scenarios/)"
+                )
             case .tooLarge:
                 throw unreadable(
                     path,
@@ -28,7 +32,12 @@ package enum ScenarioFile {
             }
         }
         guard let text = String(data: data, encoding: .utf8) else {
-            throw unreadable(path, "bytes that are not UTF-8", "a YAML file in UTF-8")
+            let diagnostic = Diagnostic(
+                position: Position(line: data.firstLineThatIsNoText ?? 1, column: 1),
+                found: "bytes that are not UTF-8",
+                allowed: "a YAML file in UTF-8"
+            )
+            throw ScenarioError(file: path, diagnostics: [diagnostic])
         }
         return try parse(text, file: path)
     }

@@ -28,7 +28,7 @@ extension SignalRecording {
             number += 1
             do throws(Parser.Refusal) {
                 guard number <= mostLines else { throw .init("there are more than \(mostLines) lines") }
-                try parser.take(text[start..<end], number: number)
+                try parser.take(text[start..<end].withoutEditorsMarks(isFirst: number == 1), number: number)
             } catch {
                 throw Fault(line: number, message: error.message)
             }
@@ -135,6 +135,15 @@ extension SignalRecording {
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// Without what some editors and transfers put around a line: a byte order mark, a carriage return.
+    fileprivate func withoutEditorsMarks(isFirst: Bool) -> Self {
+        var line = self
+        if isFirst, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    }
+}
+
 extension PressureLevel {
     /// The level of this name.
     init?(parsing name: Substring) {
@@ -172,7 +181,7 @@ extension SignalReading {
         }
         guard var measure = Measure(fields) else {
             throw .init(
-                "\"\(text)\" is no reading; use headroom:A/L, demand:LEVEL[:BYTES], stall:SCOPE:S/F:A/A or events:H/M/O/K"
+                "\"\(text)\" is no reading; use headroom:A/L (A at most L), demand:LEVEL[:BYTES], stall:SCOPE:S/F:A/A or events:H/M/O/K"
             )
         }
         if case .stall(var stall) = measure {
@@ -216,6 +225,7 @@ extension SignalReading.Measure {
 
 extension Headroom {
     fileprivate init?(_ numbers: [Int]) {
+        guard numbers[0] <= numbers[1] else { return nil }
         let unwritten = numbers.count > 2 ? numbers[2] : 0
         self.init(available: .bytes(numbers[0]), limit: .bytes(numbers[1]), unwritten: .bytes(unwritten))
     }

@@ -40,7 +40,7 @@ struct AccessSequence: Sendable {
         case .scan(let length): order = .scan(length: min(length, population), at: 0, left: 0)
         case .loop(let count): order = .loop(over: min(count, population), next: 0)
         case .hotSet(let set): order = .hotSet(set, start: 0, left: set.shiftEvery ?? .max)
-        case .trace: order = .trace(trace ?? TraceKeys(lines: []), next: 0)
+        case .trace: order = .trace(trace ?? TraceKeys(keys: []), next: 0)
         }
     }
 

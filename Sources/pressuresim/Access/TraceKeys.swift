@@ -7,41 +7,38 @@ struct TraceKeys: Sendable {
     let numbers: [Int]
     /// How many different keys there are.
     let distinct: Int
-    private let hasKeys: Bool
 
-    /// Numbers the keys; empty lines and comments (`#`) are left out. Without any key there is one, 0.
-    init(lines: some Sequence<Substring>) {
+    /// Numbers the keys. Without any there is one, 0.
+    init(keys: some Sequence<Substring>) {
         var known: [Substring: Int] = [:]
         var numbers: [Int] = []
-        for line in lines where !line.isEmpty && !line.hasPrefix("#") {
-            let number = known[line] ?? known.count
-            known[line] = number
+        for key in keys {
+            let number = known[key] ?? known.count
+            known[key] = number
             numbers.append(number)
         }
-        hasKeys = !numbers.isEmpty
-        self.numbers = hasKeys ? numbers : [0]
+        self.numbers = numbers.isEmpty ? [0] : numbers
         distinct = max(known.count, 1)
     }
 
     /// Reads a file with one key a line.
     ///
-    /// - Throws: ``ContentError`` when the file has no text or no keys.
+    /// - Throws: ``ContentError`` when it is none: it may have changed since it was checked.
     init(path: String) throws(ContentError) {
-        // It may have grown since it was checked, or be a device that has no size and no end.
-        guard let data = try? BoundedInput.read(path, atMost: PatternSpec.mostTraceBytes),
-            let text = String(data: data, encoding: .utf8)
-        else {
-            throw ContentError(
-                description:
-                    "The trace \(path) is not a readable text file of at most 64 MiB; unpack it first (gunzip) if it is compressed."
-            )
+        do throws(TraceFile.Refusal) {
+            self.init(keys: try TraceFile.keys(path))
+        } catch {
+            throw ContentError(description: "The trace \(path) \(error.reason).")
         }
-        self.init(lines: text.split(whereSeparator: \.isNewline))
-        guard hasKeys else { throw ContentError(description: "The trace \(path) has no keys.") }
     }
 }
 
 extension TraceKeys {
+    /// The files of the traces that a scenario's steps name.
+    static func paths(of scenario: Scenario, file: String) -> [String] {
+        names(in: scenario.timeline).map { ScenarioPaths.resolve($0, from: file) }
+    }
+
     /// The traces that a scenario's steps name, by the name they have there.
     ///
     /// - Throws: ``ContentError`` when one cannot be read.

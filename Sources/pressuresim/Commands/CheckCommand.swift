@@ -28,7 +28,7 @@ struct CheckCommand: ParsableCommand {
     var json: String?
 
     func run() throws {
-        try CommandOutput.check(json)
+        try CommandOutput.check(json, reading: files)
         let results = files.map(CheckResult.init)
         for result in results {
             if json != "-", let summary = result.summary { try CommandOutput.print(summary) }

@@ -30,12 +30,17 @@ enum CommandOutput {
         }
     }
 
-    /// Makes sure that files can be written before the work begins whose facts they are for. Changes none, and leaves
-    /// none behind.
+    /// Makes sure that files can be written before the work begins whose facts they are for, and that none is written over
+    /// another or over what the command reads. Changes none, and leaves none behind.
     ///
-    /// - Throws: status 3 for the first that cannot.
-    static func check(_ paths: String?...) throws {
-        for case let path? in paths where path != "-" {
+    /// - Parameter inputs: what the command reads.
+    /// - Throws: status 2 when a file would be lost, 3 for the first that cannot be written.
+    static func check(_ paths: String?..., reading inputs: [String] = []) throws {
+        let paths = paths.compactMap(\.self)
+        if let objection = FileIdentity.objection(outputs: paths, inputs: inputs) {
+            throw fail("pressuresim: \(objection) Name another file.", .wrongInput)
+        }
+        for path in paths where path != "-" {
             guard let reason = OutputProbe.refusal(path) else { continue }
             throw fail("pressuresim: \(path) cannot be written: \(reason). Name another file.", .environmentRefused)
         }
@@ -106,7 +111,7 @@ extension Error {
     var isReaderGone: Bool { (self as? FileDescriptorOutput.Errno)?.code == EPIPE }
 
     /// In a few words, without a full stop.
-    fileprivate var reason: String {
+    var reason: String {
         let text = (self as? FileDescriptorOutput.Errno)?.description ?? localizedDescription
         return text.hasSuffix(".") ? String(text.dropLast()) : text
     }

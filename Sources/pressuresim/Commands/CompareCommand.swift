@@ -67,7 +67,7 @@ struct CompareCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
-        try CommandOutput.check(json, html)
+        try CommandOutput.check(json, html, reading: [file] + TraceKeys.paths(of: scenario, file: file))
         var comparison = Comparison(scenario: scenario, file: file, isReal: isReal, runs: runs)
         comparison.progress = Progress.onTerminal()
         comparison.stop.takeOverSignals()

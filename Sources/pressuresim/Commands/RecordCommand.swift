@@ -37,7 +37,7 @@ struct RecordCommand: AsyncParsableCommand {
     var json: String?
 
     func run() async throws {
-        try CommandOutput.check(json)
+        try CommandOutput.check(file, json)
         let stop = StopSignal()
         stop.takeOverSignals()
         let clock = SystemClock()
@@ -45,7 +45,8 @@ struct RecordCommand: AsyncParsableCommand {
         do {
             recorder = try SignalRecorder(open(), start: clock.now())
         } catch {
-            throw CommandOutput.fail("pressuresim: \(file) cannot be written: \(error)", .environmentRefused)
+            let message = "pressuresim: \(file) cannot be written: \(error.reason). Name another file."
+            throw CommandOutput.fail(message, .environmentRefused)
         }
         let monitor = try PressureMonitor(
             sources: ToolSources.open(),

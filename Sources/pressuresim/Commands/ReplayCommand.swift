@@ -30,7 +30,7 @@ struct ReplayCommand: ParsableCommand {
     var json: String?
 
     func run() throws {
-        try CommandOutput.check(json)
+        try CommandOutput.check(json, reading: [file])
         let replay = try Replay(read(), file: file)
         if json != "-" { try CommandOutput.print(replay.text(.output)) }
         if let json { try CommandOutput.write(CommandJSON.encode(replay), to: json) }
@@ -42,9 +42,14 @@ struct ReplayCommand: ParsableCommand {
             let most = SignalRecording.mostBytes
             data =
                 try file == "-"
-                ? BoundedInput.read(.standardInput, atMost: most) : BoundedInput.read(file, atMost: most)
+                ? BoundedInput.read(.standardInput, atMost: most, if: SignalRecording.mayBegin)
+                : BoundedInput.read(file, atMost: most, if: SignalRecording.mayBegin)
         } catch {
-            let reason = error == .tooLarge ? "has more than \(SignalRecording.mostBytes >> 20) MiB" : "cannot be read"
+            let reason =
+                switch error {
+                case .tooLarge: "has more than \(SignalRecording.mostBytes >> 20) MiB"
+                case .unreadable(let reason): "cannot be read: \(reason)"
+                }
             throw CommandOutput.fail("\(file): \(reason). Name a file that pressuresim record wrote.", .wrongInput)
         }
         do {
@@ -52,5 +57,13 @@ struct ReplayCommand: ParsableCommand {
         } catch {
             throw CommandOutput.fail("\(file):\(error.line): \(error.message)", .wrongInput)
         }
+    }
+}
+
+extension SignalRecording {
+    /// Whether a recording may begin so; the rest of another file need not be read.
+    fileprivate static func mayBegin(_ data: Data) -> Bool {
+        let mark = data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        return data.dropFirst(mark).starts(with: header.utf8) || data.count < header.utf8.count + mark
     }
 }

@@ -75,7 +75,13 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
         if let life, let state { return try await play(scenario, life, state) }
-        try CommandOutput.check(json, html, log, csv)
+        try CommandOutput.check(
+            json,
+            html,
+            log,
+            csv,
+            reading: [file] + TraceKeys.paths(of: scenario, file: file)
+        )
         if !isVirtual, CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
         let stop = StopSignal()
         stop.takeOverSignals()

@@ -20,7 +20,7 @@ final class SignalRecorder: Sendable {
         self.file = file
         let writer = SignalRecording.Writer(start: start)
         state = Lock(State(writer: writer))
-        try file.write(contentsOf: Data("\(writer.header)\n".utf8))
+        try FileDescriptorOutput.write(Data("\(writer.header)\n".utf8), to: file.fileDescriptor)
     }
 
     /// How many samples were written.

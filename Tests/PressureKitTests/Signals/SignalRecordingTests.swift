@@ -104,6 +104,7 @@ import Testing
         ("pressurekit-signals 1\nsample 0 0=demand:normal", 2, "slot line"),
         ("pressurekit-signals 1\nslot 0 psi x\nsample 0 0=demand:loud", 3, "no reading"),
         ("pressurekit-signals 1\nslot 0 psi x\nsample 0 0=headroom:1/0", 3, "no reading"),
+        ("pressurekit-signals 1\nslot 0 psi x\nsample 0 0=headroom:11/10", 3, "A at most L"),
         ("pressurekit-signals 1\nslot 0 psi x\nsample 0 0=headroom:1/99999999999999999999", 3, "no reading"),
         ("pressurekit-signals 1\nslot 0 psi x\nsample 0 0=stall:own:1/2", 3, "no reading"),
         ("pressurekit-signals 1\nslot 0 psi x\nsample 0 0=events:1/2/3", 3, "no reading"),
@@ -118,6 +119,11 @@ import Testing
         let fault = try #require(throws: SignalRecording.Fault.self) { try Self.parse(text) }
         #expect(fault.line == line)
         #expect(fault.message.contains(word), "\(fault)")
+    }
+
+    @Test func whatEditorsPutAroundLinesIsNoDamage() throws {
+        let edited = "\u{FEFF}" + Self.text.replacing("\n", with: "\r\n")
+        #expect(try Self.parse(edited).events.count == Self.parse(Self.text).events.count)
     }
 
     @Test func aLineThatIsTooLongIsRefused() throws {

@@ -66,6 +66,61 @@ import Testing
         }
     }
 
+    /// However a file is named: by another path, by a link, or before it is there.
+    @Test func noFileIsWrittenOverAnotherOne() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.path
+            let (read, link, hard) = ("\(path)/read.yaml", "\(path)/link.yaml", "\(path)/hard.yaml")
+            try Data("kept".utf8).write(to: URL(fileURLWithPath: read))
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: read)
+            try FileManager.default.linkItem(atPath: read, toPath: hard)
+            for other in [read, link, hard, "\(path)/./read.yaml"] {
+                #expect(
+                    FileIdentity.objection(outputs: [other], inputs: ["/dev/null", read])
+                        == "\(other) would be written over \(read), which is read."
+                )
+            }
+            let (new, same) = ("\(path)/new.json", "\(path)/../\(directory.lastPathComponent)/new.json")
+            #expect(
+                FileIdentity.objection(outputs: [new, same], inputs: [])
+                    == "\(same) would be written over \(new), which is written too."
+            )
+            #expect(FileIdentity.objection(outputs: [new, "\(path)/new.html"], inputs: [read]) == nil)
+            #expect(
+                FileIdentity.objection(outputs: ["/dev/null", "/dev/null", "-", "/no/x", "/no/x"], inputs: []) == nil
+            )
+        }
+    }
+
+    /// What a command reads, and what it writes, as far as the command line names it.
+    @Test(
+        arguments: [
+            ["run", "FILE", "--virtual", "--html", "FILE"], ["run", "FILE", "--virtual", "--csv", "TRACE"],
+            ["run", "FILE", "--virtual", "--json", "NEW", "--log", "NEW"], ["compare", "FILE", "--json", "FILE"],
+            ["check", "FILE", "--json", "FILE"], ["replay", "FILE", "--json", "FILE"],
+            ["record", "FILE", "--json", "FILE", "--duration", "1ms"], ["bench", "--json", "NEW", "--html", "NEW"],
+            ["worth", "--json", "NEW", "--svg", "NEW"],
+        ]
+    )
+    func aCommandThatWouldLoseAFileDoesNothing(arguments: [String]) async throws {
+        try await withTemporaryDirectory { directory in
+            let (file, trace) = ("\(directory.path)/file", "\(directory.path)/trace")
+            let text = smallScenario.replacingOccurrences(
+                of: "of: shelf/*",
+                with: "of: shelf/*, pattern: {trace: trace}"
+            )
+            try text.write(toFile: file, atomically: false, encoding: .utf8)
+            try "a\nb\n".write(toFile: trace, atomically: false, encoding: .utf8)
+            let names = ["FILE": file, "TRACE": trace, "NEW": "\(directory.path)/new"]
+            let outcome = try Tool.run(arguments.map { names[$0] ?? $0 })
+            #expect(outcome.status == 2, "\(outcome)")
+            #expect(outcome.errors.contains("would be written over"), "\(outcome)")
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+            #expect(try String(contentsOfFile: trace, encoding: .utf8) == "a\nb\n")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 2)
+        }
+    }
+
     @Test func paragraphsFlowAndExamplesDoNot() {
         let text = """
             One sentence that

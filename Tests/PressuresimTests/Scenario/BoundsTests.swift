@@ -109,7 +109,30 @@ import Testing
 
     @Test func aFileWithoutAnEndIsNotReadToIt() {
         let refusal = #expect(throws: ScenarioError.self) { try ScenarioFile.read(path: "/dev/zero") }
-        #expect(refusal?.description.contains("a file of more than 1024 KiB") == true)
+        #expect(refusal?.description.contains("no file that can be read: Not a regular file") == true)
+    }
+
+    @Test func aFileThatIsTooLongIsNotReadToItsEnd() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = directory.appendingPathComponent("long.yaml")
+            try Data(repeating: 0x20, count: (1 << 20) + 1).write(to: file)
+            let refusal = #expect(throws: ScenarioError.self) { try ScenarioFile.read(path: file.path) }
+            #expect(refusal?.description.contains("a file of more than 1024 KiB") == true)
+            #expect(throws: BoundedInput.Refusal.tooLarge) { try BoundedInput.read(file.path, atMost: 1 << 20) }
+            #expect(try BoundedInput.read(file.path, atMost: 9 << 20, if: { _ in false }).count == 1 << 20)
+        }
+    }
+
+    /// Opening a pipe waits for who writes to it.
+    @Test(.timeLimit(.minutes(1))) func aNamedPipeIsNotWaitedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("pipe").path
+            let made = unsafe mkfifo(path, 0o600)  // the string outlives the call
+            try #require(made == 0)
+            #expect(throws: BoundedInput.Refusal.unreadable("Not a regular file")) {
+                try BoundedInput.read(path, atMost: 1)
+            }
+        }
     }
 
     /// Nor are a trace, a recording and a bench's history: a device has no size and no end.
@@ -118,9 +141,7 @@ import Testing
         #expect(throws: BenchHistory.Unreadable.self) { try BenchHistory.read("/dev/zero") }
         let replayed = try Tool.run(["replay", "/dev/zero"])
         #expect(replayed.status == 2)
-        #expect(replayed.errors.contains("/dev/zero: has more than 256 MiB."))
-        #expect(throws: BoundedInput.Refusal.tooLarge) { try BoundedInput.read("/dev/zero", atMost: 0) }
-        #expect(try BoundedInput.read("/dev/null", atMost: 0).isEmpty)
+        #expect(replayed.errors.contains("/dev/zero: cannot be read: Not a regular file."))
     }
 
     @Test func aCorpusCannotClaimFilesOfAnySize() async throws {
@@ -135,7 +156,9 @@ import Testing
 
     @Test func aDirectoryIsNoScenario() {
         let refusal = #expect(throws: ScenarioError.self) { try ScenarioFile.read(path: "/tmp") }
-        #expect(refusal?.description.contains("no file that can be read") == true)
+        #expect(refusal?.description.contains("no file that can be read: Is a directory") == true)
+        let missing = #expect(throws: ScenarioError.self) { try ScenarioFile.read(path: "/no/such/file") }
+        #expect(missing?.description.contains("no file that can be read: No such file or directory") == true)
     }
 
     @Test func longTextsAndNamesAreRefused() {
