@@ -4,7 +4,7 @@ import PressureKit
 package struct AccessSpec: Sendable {
     package var of: Marked<PathGlob>
     package var pattern: PatternSpec
-    /// As many as there are matches when nil: one pass.
+    /// When nil, one pass: each match once, or each line of a trace.
     package var count: Int?
     /// How many threads share the accesses.
     package var threads: Int

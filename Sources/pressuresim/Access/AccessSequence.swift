@@ -1,3 +1,4 @@
+import ReportPages
 import ScenarioLanguage
 
 /// Which of `population` things is accessed next, for ever.
@@ -42,6 +43,17 @@ struct AccessSequence: Sendable {
         case .hotSet(let set): order = .hotSet(set, start: 0, left: set.shiftEvery ?? .max)
         case .trace: order = .trace(trace ?? TraceKeys(keys: []), next: 0)
         }
+    }
+
+    /// How many accesses are one pass: each thing once, or each line of a trace.
+    var pass: Int {
+        if case .trace(let keys, _) = order { keys.numbers.count } else { population }
+    }
+
+    /// What the account has to say: that a trace has more keys than there are things, so that some share one.
+    var remark: String? {
+        guard case .trace(let keys, _) = order, keys.distinct > population else { return nil }
+        return "\(Quantities.count(keys.distinct, "key")) of the trace share \(Quantities.count(population))"
     }
 
     /// The next index, 0 ..< population.

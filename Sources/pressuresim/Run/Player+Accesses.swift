@@ -7,8 +7,8 @@ extension Player {
     /// Reads values in the order of the pattern. What it gives back is for the account.
     func access(_ spec: AccessSpec, stream: UInt64) throws -> String {
         let caches = world.caches(spec.of.value)
-        let count = spec.count ?? caches.count
         let sequence = sequence(spec, population: caches.count, stream: stream)
+        let count = spec.count ?? sequence.pass
         let total = AccessTotal()
         try pace.parallel(spec.threads) { [self] thread in
             // Every thread walks the whole sequence and takes its share, so the accesses are the same however many.
@@ -22,7 +22,7 @@ extension Player {
             }
             total.add(tally)
         }
-        return finish(total.tally)
+        return finish(total.tally, sequence)
     }
 
     /// Changes values without a loader.
@@ -30,13 +30,13 @@ extension Player {
         let caches = world.caches(spec.of.value).filter { !$0.hasLoader }
         var sequence = sequence(spec, population: caches.count, stream: stream)
         var tally = AccessTally(live: recorder.counts)
-        let count = spec.count ?? caches.count
+        let count = spec.count ?? sequence.pass
         for turn in 0..<count {
             caches[sequence.next()].update(&tally)
             guard goesOn(turn, of: count, every: spec.every) else { break }
         }
-        _ = finish(tally)
-        return "\(Quantities.count(count, "change"))"
+        _ = finish(tally, sequence)
+        return ([Quantities.count(count, "change")] + [sequence.remark].compactMap(\.self)).joined(separator: ", ")
     }
 
     /// Shows controllers one after the other and reads what each holds.
@@ -45,7 +45,7 @@ extension Player {
         var sequence = sequence(spec, population: controllers.count, stream: stream)
         var shown = controllers.filter(\.isVisible)
         var tally = AccessTally(live: recorder.counts)
-        let count = spec.count ?? controllers.count
+        let count = spec.count ?? sequence.pass
         for turn in 0..<count {
             let next = controllers[sequence.next()]
             if !next.isVisible { next.appear() }
@@ -54,7 +54,7 @@ extension Player {
             shown = [next]
             guard goesOn(turn, of: count, every: spec.every) else { break }
         }
-        return finish(tally)
+        return finish(tally, sequence)
     }
 
     /// Reads every value back and compares it with its source.
@@ -96,7 +96,7 @@ extension Player {
         )
     }
 
-    private func finish(_ tally: AccessTally) -> String {
+    private func finish(_ tally: AccessTally, _ sequence: AccessSequence) -> String {
         log.add(tally)
         log.events.note(tally, at: log.elapsed)
         let kinds = AccessOutcome.allCases.compactMap { outcome -> String? in
@@ -104,6 +104,7 @@ extension Player {
             return Quantities.count(count, outcome.rawValue)
         }
         let failed = tally.loaderFailures + tally.failures
-        return (kinds + (failed > 0 ? ["\(Quantities.count(failed)) failed"] : [])).joined(separator: ", ")
+        let others = [failed > 0 ? "\(Quantities.count(failed)) failed" : nil, sequence.remark]
+        return (kinds + others.compactMap(\.self)).joined(separator: ", ")
     }
 }

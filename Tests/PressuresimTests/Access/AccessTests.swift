@@ -111,6 +111,11 @@ import Testing
         #expect(keys.distinct == 3)
         var sequence = AccessSequence(.trace(file: "t"), population: 2, seed: 1, stream: 0, trace: keys)
         #expect((0..<6).map { _ in sequence.next() } == [0, 1, 0, 0, 0, 1])
+        #expect(sequence.pass == 4)
+        #expect(sequence.remark == "3 keys of the trace share 2")
+        let roomy = AccessSequence(.trace(file: "t"), population: 3, seed: 1, stream: 0, trace: keys)
+        #expect(roomy.remark == nil)
+        #expect(AccessSequence(.uniform, population: 3, seed: 1, stream: 0).pass == 3)
     }
 
     @Test func aTraceThatIsNoTextSaysWhatToDo() async throws {
