@@ -31,6 +31,8 @@ final class ManagerContext: Sendable {
     let services: LoadServices
     /// Told of everything there and then.
     let observer: ManagerObserver
+    /// How many reclaims there were.
+    let reclaims = Atomic<Int>(0)
     /// Where one thing is done at a time: what would otherwise go on beside the caller.
     private let deferred = Lock<[@Sendable () -> Void]>([])
     private let ledger: FrameLedger

@@ -118,6 +118,8 @@ public struct EvictionReport: Sendable {
     public var duration = Duration.zero
     /// The same by phase.
     public var phases = Phases()
+    /// Which reclaim of its manager it was, from 1: the same for all who asked for it. 0 where there was none.
+    package var number = 0
     /// Whether the monitor asked for it, so that it learns from it when to ask again.
     package var isMonitored = false
     /// Heap allocations on the reclaim's threads from planning to the last release, where a probe counts them.

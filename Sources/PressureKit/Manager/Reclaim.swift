@@ -1,5 +1,6 @@
 import PressureSignals
 import PressureSystem
+import Synchronization
 
 /// One reclaim from the first word to the report: delegate, events, controllers, then rounds until the target is reached.
 struct Reclaim: Sendable {
@@ -23,6 +24,7 @@ struct Reclaim: Sendable {
         guard case .work(var target) = next({ _ in false }) else { return nil }
         context.listener.begin()
         var report = EvictionReport(cause: target.cause)
+        report.number = context.reclaims.wrappingAdd(1, ordering: .relaxed).newValue
         var progress = context.engine.begin()
         progress.isHurried = context.admission.isPressed
         let isOver = context.isOver.map { isOver in { isOver(start) } }

@@ -60,14 +60,22 @@ final class RunLog: Sendable {
         for complaint in tally.complaints { events.note("failure", at: elapsed, ["message": complaint]) }
     }
 
-    /// Adds a reclaim, with the latencies of the values that it evicted.
+    /// Adds a reclaim, with the latencies of the values that it evicted. One that several steps have joined is told, and
+    /// counted, under the first of them that hears of its end; the others say so.
     func add(_ report: EvictionReport, number: Int?, title: String, at start: Duration, rssFall: ByteCount?) {
         let reclaim = ReclaimRecord(report, at: start, rssFall: rssFall)
-        var outcome = Quantities.count(reclaim.values(), "value") + " out"
-        if !reclaim.skipped.isEmpty {
-            outcome += ", \(Quantities.count(reclaim.skipped.reduce(0) { $0 + $1.values })) stayed"
-        }
-        change { record in
+        var step = RunRecord.StepRecord(
+            number: number,
+            title: title,
+            start: start,
+            duration: report.duration,
+            outcome: Self.outcome(of: reclaim),
+            reclaim: reclaim,
+            phase: phase
+        )
+        let teller = record.withLock { record -> RunRecord.StepRecord? in
+            if report.number > 0, let teller = record.toldUnder[report.number] { return teller }
+            if report.number > 0 { record.toldUnder[report.number] = step }
             for one in report.evicted {
                 // Those of one cache are counted with their mean.
                 let count = max(1, one.count)
@@ -76,20 +84,22 @@ final class RunLog: Sendable {
                 let size = one.bytes.bytes / count
                 record.evictionsBySize.record(nanoseconds: mean, byteCount: size, times: one.count)
             }
+            return nil
         }
-        mark(.reclaim, at: start, "\(outcome), \(report.claimed)")
-        events.note(reclaim, number: number, at: start + report.duration, took: report.duration)
-        add(
-            .init(
-                number: number,
-                title: title,
-                start: start,
-                duration: report.duration,
-                outcome: outcome,
-                reclaim: reclaim,
-                phase: phase
-            )
-        )
+        if let teller {
+            step.reclaim = nil
+            step.outcome = "shared the reclaim of \(teller.number.map { "step \(events.number($0))" } ?? teller.title)"
+        } else {
+            mark(.reclaim, at: start, "\(step.outcome), \(report.claimed)")
+            events.note(reclaim, number: number, at: start + report.duration, took: report.duration)
+        }
+        add(step)
+    }
+
+    private static func outcome(of reclaim: ReclaimRecord) -> String {
+        let out = Quantities.count(reclaim.values(), "value") + " out"
+        guard !reclaim.skipped.isEmpty else { return out }
+        return "\(out), \(Quantities.count(reclaim.skipped.reduce(0) { $0 + $1.values })) stayed"
     }
 }
 

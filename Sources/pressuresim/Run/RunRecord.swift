@@ -23,6 +23,8 @@ struct RunRecord: Sendable {
     /// The scenario's path as the user gave it.
     var file: String
     var steps: [StepRecord] = []
+    /// The reclaims of this life, by their manager's numbers, and the step under which each is told.
+    var toldUnder: [Int: StepRecord] = [:]
     var timeline = Timeline()
     /// Whether all times are virtual: the cost model's, the same on every machine.
     var isVirtual = false
