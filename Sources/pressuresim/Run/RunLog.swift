@@ -88,7 +88,7 @@ final class RunLog: Sendable {
         }
         if let teller {
             step.reclaim = nil
-            step.outcome = "shared the reclaim of \(teller.number.map { "step \(events.number($0))" } ?? teller.title)"
+            step.outcome = "shared the reclaim of \"\(teller.title)\""
         } else {
             mark(.reclaim, at: start, "\(step.outcome), \(report.claimed)")
             events.note(reclaim, number: number, at: start + report.duration, took: report.duration)

@@ -32,7 +32,11 @@ import Testing
         let figures = Figures(record)
         #expect(figures[.reclaims] == 4)
         #expect(figures[.claimed] == Double(4 * 3 << 20))
-        #expect(record.steps.map(\.outcome)[0...2] == ["0 values out", "shared the reclaim of step 2", "0 values out"])
+        #expect(
+            record.steps.map(\.outcome)[0...2] == [
+                "0 values out", #"shared the reclaim of "background""#, "0 values out",
+            ]
+        )
         #expect(record.steps.map { $0.reclaim != nil } == [true, false, true, true, true])
         #expect(record.timeline.marks.count == 4)
         #expect(events.events.count { $0.kind == "reclaim" } == 4)
