@@ -38,6 +38,8 @@ extension ReclaimEngine {
         var isHasty = false
         /// Whether a round has stopped copying for that reason.
         var isCutShort = false
+        /// Whether a value has not become smaller by compressing. What is left goes to the disk from then on.
+        var hasIncompressible = false
 
         /// Looks, every few MiB, whether memory is short no more: others may have freed what was missing.
         mutating func look() -> Bool {
@@ -113,6 +115,7 @@ extension ReclaimEngine {
         progress.isHasty = pace == .hasty
         if progress.isHasty { progress.isHurried = nil }
         progress.isCutShort = false
+        let compression = progress.hasIncompressible && canSpill ? CompressedTierUse.none : self.compression
         var moment = moment(&progress)
         moment.isSteady = pace == .steady
         // A share is a number only when all has been seen.
@@ -169,7 +172,10 @@ extension ReclaimEngine {
         // suspended, what can be made again may go without.
         let isLate = progress.missedDeadline != nil && progress.missedDeadline == amount.deadline
         let isStuck = goal == nil && !storage.isTruncated || progress.freed == freedBefore
-        progress.isExhausted = !isLate && !progress.isCutShort && canSpill == self.canSpill && isStuck
+        // Or what does not shrink has the disk to go to.
+        let isForDisk = progress.hasIncompressible && compression != .none && canSpill
+        progress.isExhausted =
+            !isLate && !progress.isCutShort && !isForDisk && canSpill == self.canSpill && isStuck
         spare(progress)
         progress.allocations += probe() - allocationsBefore
     }
@@ -256,7 +262,10 @@ extension ReclaimEngine {
         let method = unsafe storage.candidates[storage.candidate(ofVictim: victim)].method
         if let failure = outcome.failure {
             // Where it was to go is memory: that it does not fit or shrink is no failure, but the reason why it stays.
-            if method == .compress { return skip(victim, storage, .notCompressible) }
+            if method == .compress {
+                progress.hasIncompressible = true
+                return skip(victim, storage, .notCompressible)
+            }
             if outcome.isUntried { return skip(victim, storage, .spillSuspended) }
             storage.tally.add(entry, .failed) { $0.failure = failure }
             // A value that cannot be encoded says nothing about the disk.

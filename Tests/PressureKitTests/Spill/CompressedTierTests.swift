@@ -67,6 +67,19 @@ import Testing
         for (cache, value) in zip(caches, values) { #expect(try await cache.value() == value) }
     }
 
+    /// With the disk at hand, not shrinking is no reason to stay.
+    @Test func whatDoesNotShrinkGoesToTheDisk() async throws {
+        let (manager, controller) = try manager(.first(upTo: .mebibytes(8)))
+        let fine = try controller.cache("fine", initialValue: makeBytes(100_000, seed: 1))
+        let noise = try controller.cache("noise", initialValue: makeBytes(100_000, seed: 3, randomBits: 8))
+        let report = await manager.simulateMemoryWarning(.critical)
+        #expect(fine.residency == .compressed)
+        #expect(noise.residency == .spilled)
+        #expect(report.skipped.isEmpty)
+        #expect(report.failures.isEmpty)
+        #expect(try await noise.value() == makeBytes(100_000, seed: 3, randomBits: 8))
+    }
+
     @Test func takesOverFromABrokenDisk() async throws {
         let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
         let (manager, controller) = try manager(.whenSpillingFails(upTo: .mebibytes(8)), fileSystem: disk)
