@@ -193,6 +193,17 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Whole runs of the manager, each from one seed.
+        .testTarget(
+            name: "SeedTests",
+            dependencies: layers + [
+                "PressureKitTesting",
+                "PressureKitTestSupport",
+                "CAllocationCounter",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "FuzzTests",
             dependencies: layers + [
@@ -242,4 +253,12 @@ if Context.environment["PRESSUREKIT_FUZZ"] != nil {
             swiftSettings: settings
         )
     )
+}
+
+if Context.environment["PRESSUREKIT_ONLY_SEEDS"] != nil {
+    // For scripts/seeds.sh, which builds the library with mistakes in it: nothing else has to be built for that.
+    let kept = ["SeedTests", "PressureKitTestSupport", "CTestShims"]
+    let others = ["pressuresim", "ReportPages", "ScenarioLanguage", "PressureKitC", "CPressureKit"]
+    package.targets.removeAll { ($0.isTest && !kept.contains($0.name)) || others.contains($0.name) }
+    package.products.removeAll { others.contains($0.name) }
 }

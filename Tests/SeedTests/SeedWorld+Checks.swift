@@ -1,0 +1,195 @@
+import Glibc
+import PressureKitTestSupport
+import Synchronization
+
+@testable import PressureKit
+@testable import PressureKitTesting
+@testable import SpillStore
+
+/// What has to be after every step, and when all is over.
+extension SeedWorld {
+    func check() {
+        if mistake != nil { plant() }
+        for home in homes {
+            checkDecisions(home)
+            checkNames(home, "now")
+            checkBytes(home)
+        }
+        checkValues()
+        checkHolds()
+    }
+
+    /// P1: what was set is somewhere.
+    private func checkValues() {
+        for (number, entry) in entries.enumerated() where entry.exact != nil && !busy.contains(number) {
+            let residency = caches[entry.cache].verbs.residency(entry.key)
+            if residency != .resident, residency != .spilled, residency != .compressed {
+                complain(.p1, "\(name(number)) was set, and is \(residency)")
+            }
+        }
+    }
+
+    /// P2: what is in use is where it was.
+    private func checkHolds() {
+        for hold in holds {
+            if !hold.hold.block.isIntact { complain(.p2, "\(name(hold.entry)) has changed while it is leased") }
+            guard !hold.isDetached else { continue }
+            let entry = entries[hold.entry]
+            let residency = caches[entry.cache].verbs.residency(entry.key)
+            if residency != .resident { complain(.p2, "\(name(hold.entry)) is \(residency) while it is leased") }
+        }
+    }
+
+    /// P11: each decision says why, and begins where the one before it has ended.
+    private func checkDecisions(_ home: Home) {
+        for decision in home.decisions {
+            let cause = decision.cause
+            if cause.levelBefore != home.level {
+                complain(.p11, "from \(cause.levelBefore), but the level was \(home.level): \(cause)")
+            }
+            home.level = cause.levelAfter
+            if decision.levelChanged || decision.reclaim != nil { checkNumbers(cause) }
+        }
+        home.decisions = []
+        if home.manager.level != home.level { complain(.p11, "the level is \(home.manager.level), not \(home.level)") }
+    }
+
+    /// What is said to be free is: of memory, and of the disk.
+    private func checkBytes(_ home: Home) {
+        let tiers = home.manager.tiers
+        var kept: [ObjectIdentifier: Int] = [:]
+        for hold in holds where hold.isDetached && entries[hold.entry].home == home.number {
+            kept[ObjectIdentifier(hold.hold.block)] = hold.hold.block.content.footprint
+        }
+        let expected = tiers.resident.bytes + kept.values.reduce(0, +)
+        // A task that has handed over a value lets go of it a moment later.
+        var looks = 0
+        while home.live.bytes != expected, looks < 20_000 {
+            Self.giveWay()
+            looks += 1
+        }
+        if home.live.bytes != expected {
+            complain(.free, "\(home.live.bytes) bytes are in memory, \(tiers.resident.bytes) said, \(kept.count) kept")
+        }
+        let booked = home.manager.context.books.reading.resident
+        if booked != home.live.bytes { complain(.free, "\(home.live.bytes) bytes are in memory, \(booked) booked") }
+
+        var copies: (stored: Int, count: Int) = (0, 0)
+        let file = home.manager.context.engine.file
+        home.manager.root.forEachEntry { entry in
+            unsafe entry.forEachSlot { slot in
+                let copy = unsafe entry.copy(slot).pointee
+                guard unsafe entry.header(slot).pointee.state.isClean, copy.file === file else { return }
+                copies.stored += copy.storedByteCount
+                copies.count += copy.chunkCount
+            }
+        }
+        let usage = file.usage()
+        // Of a value that was replaced while somebody has it the copy goes with the last who has it.
+        if kept.isEmpty ? usage.storedBytes != copies.stored : usage.storedBytes < copies.stored {
+            complain(.free, "copies of \(copies.stored) bytes, but \(usage.storedBytes) stored")
+        }
+        if kept.isEmpty, usage.frames != copies.count {
+            complain(.free, "\(copies.count) copies, but \(usage.frames) frames")
+        }
+        // The holes may not have been made yet, and the file says so.
+        if let allocated = usage.allocatedBytes, allocated > usage.occupiedBytes + usage.pendingBytes {
+            complain(
+                .free,
+                "\(allocated) bytes on the disk, \(usage.occupiedBytes) in use, \(usage.pendingBytes) to be given back"
+            )
+        }
+    }
+
+    /// Every value there is, byte by byte, wherever it is. The disk is sound for as long as that takes: what it lost is
+    /// lost, and what it only refuses to read is not.
+    func audit() {
+        for home in homes {
+            home.disk.faulty.set(nil)
+            home.disk.faulty.writeBack()
+        }
+        var found: Set<Int> = []
+        for cache in caches {
+            cache.verbs.audit { result in
+                switch result {
+                case .failure(let error):
+                    if !cache.hasLoader { complain(.p1, "\(cache.entry.path) cannot be read on a sound disk: \(error)") }
+                case .success(let block):
+                    let number = Int(block.content.owner)
+                    guard entries.indices.contains(number), cache.keys.contains(number - cache.firstEntry) else {
+                        return complain(.p4, "\(cache.entry.path) has a value of number \(number)")
+                    }
+                    found.insert(number)
+                    if !busy.contains(number) { judge(block, number, "audit") }
+                }
+            }
+        }
+        for (number, entry) in entries.enumerated() where entry.exact != nil && !busy.contains(number) {
+            if !found.contains(number), !caches[entry.cache].hasLoader {
+                complain(.p1, "\(name(number)) was set, and is nowhere")
+            }
+        }
+        for home in homes { home.disk.faulty.set(home.rule) }
+    }
+
+    /// The end: with sound disks everything is there, may leave and come back, and leaves nothing behind.
+    func settle() {
+        step += 1
+        note("the end")
+        finishLoads()
+        holds = []
+        (loaderDelay, loaderCallsBack) = (0, nil)
+        for home in homes {
+            heal(home)
+            home.disk.latency.store(0, ordering: .relaxed)
+            home.disk.faulty.writeBack()
+        }
+        for node in nodes { (node.delegate.mood, node.delegate.veto, node.delegate.preferred) = (0, 10, nil) }
+        for number in entries.indices { entries[number].failures = 0 }
+        audit()
+        clock.advance(by: .seconds(121))
+        for number in homes.indices {
+            homes[number].soundSince = nil
+            // The first may have to say what was lost before.
+            reclaim(number, SeedReclaim(level: .critical))
+        }
+        clock.advance(by: .seconds(121))
+        for number in homes.indices { checkRetried(number, reclaim(number, SeedReclaim(level: .critical))) }
+        check()
+        for number in entries.indices where entries[number].exact != nil || caches[entries[number].cache].hasLoader {
+            read(number)
+        }
+        check()
+        for number in entries.indices { invalidate(number) }
+        check()
+        for home in homes { checkNothingLeft(home) }
+        if !complaints.isEmpty { return }
+        close()
+    }
+
+    /// P3: what could not be written is tried again, and goes.
+    private func checkRetried(_ number: Int, _ report: EvictionReport) {
+        let liars = entries.contains { $0.home == number && !$0.lie.isWritable }
+        if !liars, !report.failures.isEmpty { complain(.p3, "failures on a sound disk: \(report.failures)") }
+        for (index, entry) in entries.enumerated() where entry.home == number && entry.lie.isWritable {
+            let cache = caches[entry.cache]
+            guard cache.allowed.contains(.spill), cache.verbs.residency(entry.key) == .resident else { continue }
+            complain(.p3, "\(name(index)) stays in memory on a sound disk: \(report.skipped.map(\.reason))")
+        }
+    }
+
+    private func checkNothingLeft(_ home: Home) {
+        let engine = home.manager.context.engine
+        engine.file.punchPending()
+        engine.memory?.punchPending()
+        if home.live.bytes != 0 { complain(.free, "\(home.live.bytes) bytes of values are left in memory") }
+        for file in [engine.file, engine.memory].compactMap(\.self) {
+            let usage = file.usage()
+            let left = [
+                usage.frames, usage.plainBytes, usage.storedBytes, usage.occupiedBytes, usage.pendingBytes,
+                usage.fileBytes, usage.allocatedBytes ?? 0,
+            ]
+            if left.contains(where: { $0 != 0 }) { complain(.free, "left when all values are gone: \(left)") }
+        }
+    }
+}
