@@ -60,15 +60,28 @@ private final class Box<Value: Spillable>: Sendable {
     init(_ lease: consuming Lease<Value>) { self.lease = lease }
 }
 
-/// Blocks this thread until `body` has ended: steps come one after the other.
+/// Blocks this thread until `body` has ended, and nothing of it is left that could keep a value: steps come one after the
+/// other.
 func wait<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
-    let result = ConditionLock<Swift.Result<Result, any Error>?>(nil)
+    let result = Shared<Swift.Result<Result, any Error>?>(nil)
+    let isOver = ConditionLock(false)
     Task {
-        let made: Swift.Result<Result, any Error>
-        do { made = .success(try await body()) } catch { made = .failure(error) }
-        result.withLock { $0 = made }
+        // In a frame of its own, which is gone when the thread goes on.
+        await carryOut(body, result)
+        isOver.withLock { $0 = true }
     }
-    return try result.wait { $0 }.get()
+    isOver.wait { $0 ? () : nil }
+    let made = result.value
+    result.set(nil)
+    guard let made else { preconditionFailure("it has ended and left nothing") }
+    return try made.get()
+}
+
+private func carryOut<Result: Sendable>(
+    _ body: @Sendable () async throws -> Result,
+    _ result: Shared<Swift.Result<Result, any Error>?>
+) async {
+    do { result.set(.success(try await body())) } catch { result.set(.failure(error)) }
 }
 
 extension SeedCache.Verbs {

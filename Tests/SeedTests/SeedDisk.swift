@@ -1,7 +1,7 @@
 import CAllocationCounter
 import PressureSystem
-import SystemPackage
 import Synchronization
+import SystemPackage
 
 @testable import PressureKitTesting
 

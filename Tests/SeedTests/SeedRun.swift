@@ -100,7 +100,8 @@ final class SeedWatch: Sendable {
                 sleep(Self.patience)
                 let now = state.value
                 if let plan = now.plan, now.beats == last {
-                    print("seed \(plan.seed) hangs in step \(now.step); P6 or P12 is broken. The script:\n\(plan.script)")
+                    print("seed \(plan.seed) hangs in step \(now.step); P6 or P12 is broken. The script:")
+                    print(plan.script)
                     fflush(nil)
                     abort()
                 }
@@ -109,7 +110,8 @@ final class SeedWatch: Sendable {
         }
     }
 
-    private static let patience: UInt32 = 60
+    private static let patience =
+        ProcessInfo.processInfo.environment["PRESSUREKIT_SEED_PATIENCE"].flatMap { UInt32($0) } ?? 60
 
     func begin(_ plan: SeedPlan) {
         state.change { ($0.plan, $0.step, $0.beats) = (plan, 0, $0.beats + 1) }

@@ -218,6 +218,7 @@ extension SeedWorld {
             clock.advance(by: min(max(pause, .milliseconds(1)), end - clock.now()))
         }
         for home in homes {
+            letTasksEnd(home)
             note("  level \(home.manager.level), freed \(befores[home.number].live - home.live.bytes)")
         }
     }
@@ -242,6 +243,7 @@ extension SeedWorld {
             }
             if looks > 61 { complain(.p10, "\(looks) looks in 300 calm seconds") }
         }
+        for home in homes { checkDecisions(home) }
         memory.limit.store(limit, ordering: .relaxed)
         memory.others.store(others, ordering: .relaxed)
     }
