@@ -10,6 +10,9 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     @usableFromInline typealias Shard = KeyedShard<Key, Value>
 
     @usableFromInline let shards: KeyedShards<Key, Value>
+    @usableFromInline let hitCounts = HitCounts()
+    /// Hits of caches whose values end, and of threads that can read nothing without a lock.
+    let lockedHits = Atomic<Int>(0)
     let loader: (@Sendable (Key) throws -> Value)?
     /// In its place, one that suspends: then nobody who blocks may ask for a value.
     let suspendingLoader: (@Sendable (Key) async throws -> Value)?
@@ -60,6 +63,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             unsafe shards[number].pointee.withLock { shard in shard.forEach { clear($0.slot) } }
         }
         shards.deallocate()
+        hitCounts.deallocate()
     }
 
     /// The half of a key's hash that finds its shard, by its high bits, and its cell, by its low ones.
@@ -69,24 +73,22 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     // MARK: Pins
 
     /// Pins the value if it is in memory and nobody is at work on it. Never waits for more than the shard's lock.
-    @inlinable
     func acquireIfResident(_ key: Key) -> Slot<Value>? {
         if isMortal { attend(to: key) }
         let hash = hash(key)
-        return unsafe shards.shard(of: hash).pointee.withLock { shard in
+        let slot = unsafe shards.shard(of: hash).pointee.withLock { shard -> Slot<Value>? in
             guard let index = shard.index(of: key, hash) else { return nil }
             let slot = shard.place(index).slot
             // Under the lock, or the slot might be another key's by now.
-            guard slot.pin() else { return nil }
-            shard.hits &+= 1
-            return slot
+            return slot.pin() ? slot : nil
         }
+        if slot != nil { lockedHits.wrappingAdd(1, ordering: .relaxed) }
+        return slot
     }
 
     /// Pins the value, making it first if need be. Blocks while it is being made.
     ///
     /// - Throws: the loader's own error, or ``PressureError``.
-    @inlinable
     func acquire(_ key: Key) throws -> Slot<Value> {
         if let slot = acquireIfResident(key) { return slot }
         return try acquireSlowly(key)
@@ -327,7 +329,11 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     override var valueCount: Int { count }
 
-    override var pins: Int { words.reduce(0) { $0 + $1.pins } }
+    override var pins: Int {
+        var pins = 0
+        unsafe forEachSlot { unsafe pins += header($0).pointee.state.pins + HazardScan.uncountedReads(of: $0) }
+        return pins
+    }
 
     override var hasCopy: Bool { words.contains { $0.isClean } }
 
@@ -337,10 +343,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     var count: Int { shards.sum { $0.table.count } }
 
     /// The bytes of slots and tables, keys and values in place included.
-    var bookkeepingByteCount: Int { shards.sum { $0.byteCount } }
+    var bookkeepingByteCount: Int { shards.sum { $0.byteCount } + hitCounts.byteCount }
 
     /// Accesses that found their value in memory.
-    var hits: Int { shards.sum { $0.hits } }
+    var hits: Int { hitCounts.sum + lockedHits.load(ordering: .relaxed) }
 
     /// Where the value for a key is.
     func residency(of key: Key) -> Residency {

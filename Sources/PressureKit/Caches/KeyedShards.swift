@@ -18,7 +18,9 @@ struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Senda
     init(isMortal: Bool = false) {
         unsafe base = .allocate(byteCount: Self.count * Self.stride, alignment: 128)
         for number in 0..<Self.count {
-            unsafe self[number].initialize(to: Lock(KeyedShard(number: number, isMortal: isMortal)))
+            let front = front(number)
+            front.initialize()
+            unsafe self[number].initialize(to: Lock(KeyedShard(number: number, isMortal: isMortal, front: front)))
         }
     }
 
@@ -31,14 +33,24 @@ struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Senda
         unsafe base.deallocate()
     }
 
-    /// Whole pairs of cache lines, which processors fetch together.
-    @inlinable static var stride: Int { (MemoryLayout<Guarded>.size + 127) & ~127 }
+    /// Whole pairs of cache lines, which processors fetch together: a pair that is read, then what is written.
+    @inlinable static var stride: Int { frontSize + (MemoryLayout<Guarded>.size + 127) & ~127 }
+
+    @inlinable static var frontSize: Int { 128 }
 
     /// The shard with a number.
     @inlinable
     subscript(number: Int) -> UnsafeMutablePointer<Guarded> {
-        unsafe (base + number * Self.stride).assumingMemoryBound(to: Guarded.self)
+        unsafe (base + number * Self.stride + Self.frontSize).assumingMemoryBound(to: Guarded.self)
     }
+
+    /// What readers without the lock see of the shard with a number.
+    @inlinable
+    func front(_ number: Int) -> ShardFront { unsafe ShardFront(base: base + number * Self.stride) }
+
+    /// The same of the shard of a hash.
+    @inlinable
+    func front(of hash: UInt32) -> ShardFront { front(Int(hash >> (32 - Self.bits))) }
 
     /// The shard of a hash, by its high bits.
     @inlinable

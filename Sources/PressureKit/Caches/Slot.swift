@@ -16,7 +16,7 @@ struct Slot<Value>: @unchecked Sendable {
     init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
 
     /// The slot's address, by which sleepers are found.
-    var address: UInt { UInt(bitPattern: unsafe base) }
+    @inlinable var address: UInt { UInt(bitPattern: unsafe base) }
 
     /// The header.
     @inlinable var header: UnsafeMutablePointer<SlotHeader> {

@@ -52,6 +52,9 @@ extension SlotHeader {
         lastUse.store(uses.lastUse, ordering: .relaxed)
     }
 
+    /// The word, for a look at its bias: what is read without it is looked at again.
+    @inlinable var bias: ResidencyWord { ResidencyWord(rawValue: word.load(ordering: .relaxed)) }
+
     /// The state at this moment.
     package var state: ResidencyWord { ResidencyWord(rawValue: word.load(ordering: .acquiring)) }
 

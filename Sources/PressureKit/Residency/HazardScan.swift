@@ -1,0 +1,119 @@
+import CLinuxShims
+import PressureSystem
+import Synchronization
+
+/// How whoever takes values away finds those who read them by hazard pointer, and has them counted.
+///
+/// The caller has taken the bias from each word and put a pin of its own on the slot. Then, with readers going on:
+///
+/// 1. All threads run a fence (membarrier(2)). A reader has either published the slot before, and is found, or looks at
+///    the word after, finds it biased no more, and backs off.
+/// 2. For each place that names a slot, the slot gets one pin more, and the place a claim.
+/// 3. All threads run another fence. A reader who leaves after it finds the claim, takes it, and gives the pin back.
+/// 4. Where a place does not name the slot any longer and the claim is still there, the reader left before that: the
+///    scan takes the claim. Whoever takes it, reader or scan, gives the pin back.
+///
+/// From then on the word's pins are all there are: as before, but for the readers, who have written nothing shared. One
+/// scan at a time, so that no claim of another is half made.
+package enum HazardScan {
+    /// Whether the kernel has what it takes. What it has refused once is not asked for again.
+    static var isPossible: Bool {
+        switch support.load(ordering: .relaxed) {
+        case 0:
+            let works = pk_fence_all_threads()
+            support.store(works ? 1 : 2, ordering: .relaxed)
+            return works
+        case let known: return known == 1
+        }
+    }
+
+    /// 0 unknown, 1 yes, 2 no.
+    private static let support = Atomic<UInt8>(0)
+
+    private static let turn = Lock(())
+
+    /// Counts the readers of slots, each biased no more and with a pin of the caller's, which it may give back then.
+    /// Allocates nothing, and runs no code of the app's.
+    ///
+    /// - Returns: `false` when the kernel refuses the fence: then the slots are to keep the caller's pins, since nobody can
+    ///   know who reads, and nothing is read without a count any longer.
+    static func count(readersOf slots: UnsafeBufferPointer<UnsafeMutableRawPointer>) -> Bool {
+        guard fence() else { return false }
+        turn.withLock { _ in
+            // Without the second fence a claim may stay, and its pin with it: a value too many in memory, none too few.
+            if unsafe claim(slots), fence() { unsafe settle(slots) }
+        }
+        return true
+    }
+
+    /// Whether a reader has published an address, and may look at what is there. Whoever asks has put something else in its
+    /// place and run ``fence()`` since.
+    static func isPublished(_ address: UInt) -> Bool {
+        var isFound = false
+        HazardRecord.forEach { record in
+            for place in 0..<HazardRecord.placeCount where record.address(in: place) == address { isFound = true }
+        }
+        return isFound
+    }
+
+    /// Has every thread run a fence. `false` when the kernel refuses.
+    static func fence() -> Bool {
+        if pk_fence_all_threads() { return true }
+        support.store(2, ordering: .relaxed)
+        return false
+    }
+
+    /// Step 2. Returns whether there is a new claim.
+    private static func claim(_ slots: UnsafeBufferPointer<UnsafeMutableRawPointer>) -> Bool {
+        var isAny = false
+        HazardRecord.forEach { record in
+            for place in 0..<HazardRecord.placeCount {
+                let address = record.address(in: place)
+                guard address != 0, let slot = unsafe slot(at: address, of: slots) else { continue }
+                let before = record.claim(on: place)
+                // Of a read that went on while the value was biased again: counted already.
+                guard before != address else { continue }
+                unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.word.wrappingAdd(1, ordering: .acquiringAndReleasing)
+                // A claim that no fence settled keeps its place: then this pin stays for ever, too.
+                guard before == 0 else { continue }
+                record.setClaim(address, on: place)
+                isAny = true
+            }
+        }
+        return isAny
+    }
+
+    /// Step 4.
+    private static func settle(_ slots: UnsafeBufferPointer<UnsafeMutableRawPointer>) {
+        HazardRecord.forEach { record in
+            for place in 0..<HazardRecord.placeCount {
+                let address = record.claim(on: place)
+                guard address != 0, let slot = unsafe slot(at: address, of: slots) else { continue }
+                guard record.address(in: place) != address, record.takeClaim(place, address) else { continue }
+                // Not the last one: the caller has its own.
+                unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.word.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+            }
+        }
+    }
+
+    private static func slot(
+        at address: UInt,
+        of slots: UnsafeBufferPointer<UnsafeMutableRawPointer>
+    ) -> UnsafeMutableRawPointer? {
+        for index in slots.indices where unsafe UInt(bitPattern: slots[index]) == address {
+            return unsafe slots[index]
+        }
+        return nil
+    }
+
+    /// How many reads of a slot are under way that its word does not count. As of a moment ago.
+    static func uncountedReads(of slot: UnsafeMutableRawPointer) -> Int {
+        let address = UInt(bitPattern: slot)
+        var count = 0
+        HazardRecord.forEach { record in
+            for place in 0..<HazardRecord.placeCount
+            where record.address(in: place) == address && record.claim(on: place) == 0 { count += 1 }
+        }
+        return count
+    }
+}
