@@ -11,7 +11,7 @@ _Thread_local void *pk_thread_record;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
-static void (*on_leave)(void *record);
+static _Thread_local void (*on_leave)(void *record);
 
 static void leave(void *record) {
     // Destructors that run later may read a cache: they begin anew.

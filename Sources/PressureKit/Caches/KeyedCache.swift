@@ -17,8 +17,10 @@ import Synchronization
 /// finding it. All methods may be called on any thread, and from any hook or loader. The ones that are not `async` block
 /// while a value is loaded or restored, or while they make room for one.
 ///
-/// A key's `==` and `hash(into:)` are called while a part of the cache is locked, since that is how a key is found: they
-/// must not use the cache. No other code of the app's is called with anything locked.
+/// A hit takes no lock, and what is read often is read without a write to anything that other threads read or write.
+///
+/// A key's `==` and `hash(into:)` are called by whoever looks for a key, some while a part of the cache is locked: they must
+/// not use the cache. No other code of the app's is called with anything locked.
 public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Sendable {
     @usableFromInline let entry: KeyedEntry<Key, Value>
 

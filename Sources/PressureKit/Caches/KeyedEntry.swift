@@ -330,8 +330,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override var valueCount: Int { count }
 
     override var pins: Int {
+        let uncounted = HazardScan.uncounted
         var pins = 0
-        unsafe forEachSlot { unsafe pins += header($0).pointee.state.pins + HazardScan.uncountedReads(of: $0) }
+        unsafe forEachSlot { slot in
+            unsafe pins += header(slot).pointee.state.pins
+            if !uncounted.isEmpty { unsafe pins += uncounted.count { $0 == UInt(bitPattern: slot) } }
+        }
         return pins
     }
 

@@ -202,7 +202,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     override var residentByteCount: Int { state.isResident ? footprint : 0 }
 
-    override var pins: Int { unsafe state.pins + HazardScan.uncountedReads(of: slot.base) }
+    override var pins: Int { state.pins + HazardScan.uncounted.count { $0 == slot.address } }
 
     override var hasCopy: Bool { state.isClean }
 

@@ -151,7 +151,11 @@ package struct HazardRecord: @unchecked Sendable {
         return false
     }
 
-    private func leave() { unsafe word(Self.takenIndex).pointee.store(0, ordering: .releasing) }
+    private func leave() {
+        // One that ends inside a read, as no Swift code does, leaves what it read where it is.
+        guard unsafe word(Self.depthIndex).pointee.load(ordering: .relaxed) == 0 else { return }
+        unsafe word(Self.takenIndex).pointee.store(0, ordering: .releasing)
+    }
 
     private static func spare() -> HazardRecord? {
         var found: HazardRecord?

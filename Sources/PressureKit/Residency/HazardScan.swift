@@ -16,19 +16,33 @@ import Synchronization
 /// From then on the word's pins are all there are: as before, but for the readers, who have written nothing shared. One
 /// scan at a time, so that no claim of another is half made.
 package enum HazardScan {
+    private enum Support: UInt8, AtomicRepresentable {
+        case unknown, works, missing, refused
+    }
+
+    private static let support = Atomic(Support.unknown)
+
     /// Whether the kernel has what it takes. What it has refused once is not asked for again.
     static var isPossible: Bool {
         switch support.load(ordering: .relaxed) {
-        case 0:
-            let works = pk_fence_all_threads()
-            support.store(works ? 1 : 2, ordering: .relaxed)
-            return works
-        case let known: return known == 1
+        case .unknown: fence()
+        case .works: true
+        case .missing, .refused: false
         }
     }
 
-    /// 0 unknown, 1 yes, 2 no.
-    private static let support = Atomic<UInt8>(0)
+    /// Whether it never had: then nobody reads by hazard pointer, and nobody ever will.
+    static var isImpossible: Bool { support.load(ordering: .relaxed) == .missing }
+
+    /// Has every thread run a fence. `false` when the kernel refuses.
+    static func fence() -> Bool {
+        let known = support.load(ordering: .relaxed)
+        guard known == .unknown || known == .works else { return false }
+        let works = pk_fence_all_threads()
+        if works, known == .works { return true }
+        support.store(works ? .works : known == .works ? .refused : .missing, ordering: .relaxed)
+        return works
+    }
 
     private static let turn = Lock(())
 
@@ -54,13 +68,6 @@ package enum HazardScan {
             for place in 0..<HazardRecord.placeCount where record.address(in: place) == address { isFound = true }
         }
         return isFound
-    }
-
-    /// Has every thread run a fence. `false` when the kernel refuses.
-    static func fence() -> Bool {
-        if pk_fence_all_threads() { return true }
-        support.store(2, ordering: .relaxed)
-        return false
     }
 
     /// Step 2. Returns whether there is a new claim.
@@ -106,14 +113,15 @@ package enum HazardScan {
         return nil
     }
 
-    /// How many reads of a slot are under way that its word does not count. As of a moment ago.
-    static func uncountedReads(of slot: UnsafeMutableRawPointer) -> Int {
-        let address = UInt(bitPattern: slot)
-        var count = 0
+    /// The slots of reads under way that no word counts, as of a moment ago: one for each read.
+    static var uncounted: [UInt] {
+        var addresses: [UInt] = []
         HazardRecord.forEach { record in
-            for place in 0..<HazardRecord.placeCount
-            where record.address(in: place) == address && record.claim(on: place) == 0 { count += 1 }
+            for place in 0..<HazardRecord.placeCount where record.claim(on: place) == 0 {
+                let address = record.address(in: place)
+                if address != 0 { addresses.append(address) }
+            }
         }
-        return count
+        return addresses
     }
 }
