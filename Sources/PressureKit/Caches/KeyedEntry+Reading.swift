@@ -6,14 +6,14 @@ extension KeyedEntry {
     ///
     /// - Throws: the loader's own error, or ``PressureError``.
     @inlinable
-    func read(_ key: Key) throws -> Reading<Value> {
+    func read(_ key: Key) throws -> ReadAccess<Value> {
         if let reading = readIfResident(key) { return reading }
-        return Reading(slot: try acquireSlowly(key))
+        return ReadAccess(slot: try acquireSlowly(key))
     }
 
     /// Begins to read the value if it is in memory and nobody is at work on it. Waits for nothing but a shard's lock.
     @inlinable
-    func readIfResident(_ key: Key) -> Reading<Value>? {
+    func readIfResident(_ key: Key) -> ReadAccess<Value>? {
         if !isMortal, let own = HazardRecord.own, let reading = find(key, own) {
             hitCounts.add(by: own.number)
             return reading
@@ -23,16 +23,16 @@ extension KeyedEntry {
 
     /// The same under the lock: for what was just being moved, and for a thread's first read.
     @usableFromInline
-    func lockToRead(_ key: Key) -> Reading<Value>? {
+    func lockToRead(_ key: Key) -> ReadAccess<Value>? {
         guard let slot = acquireIfResident(key) else { return nil }
         if !isMortal, HazardRecord.draws() { bias(slot) }
-        return Reading(slot: slot)
+        return ReadAccess(slot: slot)
     }
 
     /// Finds the value without the lock: in cells that may be changing, of which a hazard pointer keeps the memory; then the
     /// pointer is the slot's, which is looked at again, and has its key for as long as it is held.
     @inlinable
-    func find(_ key: Key, _ own: HazardRecord) -> Reading<Value>? {
+    func find(_ key: Key, _ own: HazardRecord) -> ReadAccess<Value>? {
         let hash = hash(key)
         let front = shards.front(of: hash)
         let cells = unsafe front.cells.pointee.load(ordering: .acquiring)

@@ -334,7 +334,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         var pins = 0
         unsafe forEachSlot { slot in
             unsafe pins += header(slot).pointee.state.pins
-            if !uncounted.isEmpty { unsafe pins += uncounted.count { $0 == UInt(bitPattern: slot) } }
+            if !uncounted.isEmpty { pins += uncounted.count { $0 == UInt(bitPattern: slot) } }
         }
         return pins
     }

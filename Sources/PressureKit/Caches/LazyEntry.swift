@@ -138,15 +138,15 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
     ///
     /// - Throws: the loader's own error, or ``PressureError``.
     @inlinable
-    func read() throws -> Reading<Value> {
+    func read() throws -> ReadAccess<Value> {
         if !isMortal, let reading = read(slot) { return reading }
-        return Reading(slot: try acquireSlowly())
+        return ReadAccess(slot: try acquireSlowly())
     }
 
     /// Begins to read the value if it is there and nobody is at work on it. Never waits.
     @inlinable
-    func readIfResident() -> Reading<Value>? {
-        isMortal ? acquireIfResident().map { Reading(slot: $0) } : read(slot)
+    func readIfResident() -> ReadAccess<Value>? {
+        isMortal ? acquireIfResident().map { ReadAccess(slot: $0) } : read(slot)
     }
 
     // MARK: Spare slots

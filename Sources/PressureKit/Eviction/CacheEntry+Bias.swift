@@ -24,8 +24,8 @@ extension CacheEntry {
         if isKnown { unsafe giveBack(slot) }
     }
 
-    /// Gives a pin back. Nothing of the slot but its header is touched, so the type of its value does not matter.
+    /// Gives a pin back.
     func giveBack(_ slot: UnsafeMutableRawPointer) {
-        if unsafe Slot<UInt8>(base: slot).unpin() { unsafe recycle(slot) }
+        if unsafe header(slot).pointee.unpin() { unsafe recycle(slot) }
     }
 }

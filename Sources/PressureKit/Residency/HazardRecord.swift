@@ -77,7 +77,9 @@ package struct HazardRecord: @unchecked Sendable {
     @usableFromInline
     func takeClaim(_ place: Int, _ address: UInt) -> Bool {
         unsafe word(Self.claimIndex + place).pointee.compareExchange(
-            expected: address, desired: 0, ordering: .acquiringAndReleasing
+            expected: address,
+            desired: 0,
+            ordering: .acquiringAndReleasing
         ).exchanged
     }
 
@@ -162,7 +164,9 @@ package struct HazardRecord: @unchecked Sendable {
         forEach { record in
             guard found == nil else { return }
             let step = unsafe record.word(takenIndex).pointee.compareExchange(
-                expected: 0, desired: 1, ordering: .acquiringAndReleasing
+                expected: 0,
+                desired: 1,
+                ordering: .acquiringAndReleasing
             )
             if step.exchanged { found = record }
         }

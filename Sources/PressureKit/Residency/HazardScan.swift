@@ -80,7 +80,10 @@ package enum HazardScan {
                 let before = record.claim(on: place)
                 // Of a read that went on while the value was biased again: counted already.
                 guard before != address else { continue }
-                unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.word.wrappingAdd(1, ordering: .acquiringAndReleasing)
+                unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.word.wrappingAdd(
+                    1,
+                    ordering: .acquiringAndReleasing
+                )
                 // A claim that no fence settled keeps its place: then this pin stays for ever, too.
                 guard before == 0 else { continue }
                 record.setClaim(address, on: place)
@@ -98,7 +101,10 @@ package enum HazardScan {
                 guard address != 0, let slot = unsafe slot(at: address, of: slots) else { continue }
                 guard record.address(in: place) != address, record.takeClaim(place, address) else { continue }
                 // Not the last one: the caller has its own.
-                unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.word.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+                unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.word.wrappingSubtract(
+                    1,
+                    ordering: .acquiringAndReleasing
+                )
             }
         }
     }

@@ -2,7 +2,7 @@ import Testing
 
 /// All interleavings of readers by hazard pointer, and of those who take the bias, count them, and take the value.
 ///
-/// The model is `Reading`, `HazardRecord` and `HazardScan`, one access to memory a step, with the store buffers of the
+/// The model is `ReadAccess`, `HazardRecord` and `HazardScan`, one access to memory a step, with the store buffers of the
 /// readers' processors. Every reachable state is visited once.
 @Suite struct HazardScheduleTests {
     struct Setup: Sendable, CustomTestStringConvertible {

@@ -20,7 +20,8 @@ struct HazardWorld: Hashable {
     struct Taker: Hashable {
         enum Kind: Hashable { case evictor, replacer }
         enum Place: Hashable {
-            case start, waiting, claiming(Int), looked(Int), pinned(Int), settling(Int), exchanging(Int), given, taking, done
+            case start, waiting, claiming(Int), looked(Int), pinned(Int), settling(Int), exchanging(Int), given, taking,
+                done
             case fencing(first: Bool, left: Set<Int>)
         }
         var kind: Kind
@@ -73,15 +74,32 @@ struct HazardWorld: Hashable {
         case .start:
             if word.isBiased { return [with { $0.readers[index].place = .seen }] }
             guard let pinned = word.pinning(stamp: 0) else { return [with { $0.finish(index) }] }
-            var worlds = [with { $0.word = pinned; $0.look(index, isCounted: true) }]
+            var worlds = [
+                with {
+                    $0.word = pinned; $0.look(index, isCounted: true)
+                }
+            ]
             if draws > 0, let biased = pinned.biasing() {
-                worlds.append(with { $0.word = biased; $0.draws -= 1; $0.look(index, isCounted: true) })
+                worlds.append(
+                    with {
+                        $0.word = biased; $0.draws -= 1; $0.look(index, isCounted: true)
+                    }
+                )
             }
             return worlds
-        case .seen: return [with { $0.store(true, index); $0.readers[index].place = .published }]
+        case .seen:
+            return [
+                with {
+                    $0.store(true, index); $0.readers[index].place = .published
+                }
+            ]
         case .published:
             guard word.isBiased || omission == .secondLook else {
-                return [with { $0.store(false, index); $0.readers[index].place = .leaving }]
+                return [
+                    with {
+                        $0.store(false, index); $0.readers[index].place = .leaving
+                    }
+                ]
             }
             return [with { $0.look(index, isCounted: false) }]
         case .reading(let isCounted):
@@ -145,30 +163,58 @@ struct HazardWorld: Hashable {
             guard var revoked = word.revokingBias() else { return [with { $0.takers[index].place = .taking }] }
             if omission == .ownPin { revoked.rawValue -= 1 }
             let isFenced = omission != .firstFence
-            return [with { $0.word = revoked; $0.takers[index].place = isFenced ? fencing(first: true) : .waiting }]
+            return [
+                with {
+                    $0.word = revoked; $0.takers[index].place = isFenced ? fencing(first: true) : .waiting
+                }
+            ]
         case .fencing(let isFirst, let left):
             guard !left.isEmpty else {
                 return [with { $0.takers[index].place = isFirst ? .waiting : .settling(0) }]
             }
             // The threads run it in any order.
             return left.map { reader in
-                with { $0.drain(reader); $0.takers[index].place = .fencing(first: isFirst, left: left.subtracting([reader])) }
+                with {
+                    $0.drain(reader);
+                    $0.takers[index].place = .fencing(first: isFirst, left: left.subtracting([reader]))
+                }
             }
         case .waiting:
-            return turn == nil ? [with { $0.turn = index; $0.takers[index].place = .claiming(0) }] : []
+            return turn == nil
+                ? [
+                    with {
+                        $0.turn = index; $0.takers[index].place = .claiming(0)
+                    }
+                ] : []
         case .claiming(let reader):
             guard reader < readers.count else {
-                return [with { $0.takers[index].place = omission == .settling ? .settling(reader) : fencing(first: false) }]
+                return [
+                    with { $0.takers[index].place = omission == .settling ? .settling(reader) : fencing(first: false) }
+                ]
             }
             let isFound = readers[reader].published && omission != .claim
             return [with { $0.takers[index].place = isFound ? .looked(reader) : .claiming(reader + 1) }]
         case .looked(let reader):
             guard !readers[reader].claim else { return [with { $0.takers[index].place = .claiming(reader + 1) }] }
-            return [with { $0.word.rawValue += 1; $0.takers[index].place = .pinned(reader) }]
+            return [
+                with {
+                    $0.word.rawValue += 1; $0.takers[index].place = .pinned(reader)
+                }
+            ]
         case .pinned(let reader):
-            return [with { $0.readers[reader].claim = true; $0.takers[index].place = .claiming(reader + 1) }]
+            return [
+                with {
+                    $0.readers[reader].claim = true; $0.takers[index].place = .claiming(reader + 1)
+                }
+            ]
         case .settling(let reader):
-            guard reader < readers.count else { return [with { $0.turn = nil; $0.takers[index].place = .given }] }
+            guard reader < readers.count else {
+                return [
+                    with {
+                        $0.turn = nil; $0.takers[index].place = .given
+                    }
+                ]
+            }
             let hasLeft = readers[reader].claim && !readers[reader].published
             return [with { $0.takers[index].place = hasLeft ? .exchanging(reader) : .settling(reader + 1) }]
         case .exchanging(let reader):
@@ -181,7 +227,11 @@ struct HazardWorld: Hashable {
                 }
             ]
         case .given:
-            return [with { if omission != .ownPin { $0.unpin() }; $0.takers[index].place = .taking }]
+            return [
+                with {
+                    if omission != .ownPin { $0.unpin() }; $0.takers[index].place = .taking
+                }
+            ]
         case .taking: return [take(index)]
         case .done: return []
         }

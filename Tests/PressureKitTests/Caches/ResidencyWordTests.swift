@@ -56,7 +56,9 @@ import Testing
             #expect(word.beginningRelease(dropping: false) == nil, "\(word.explained)")
             #expect(word.beginningRelease(dropping: true) == nil, "\(word.explained)")
             #expect(word.beginningMutation() == nil, "\(word.explained)")
-            if word.pins != 1 || word.isCopying || word.isBiased { #expect(word.upgrading() == nil, "\(word.explained)") }
+            if word.pins != 1 || word.isCopying || word.isBiased {
+                #expect(word.upgrading() == nil, "\(word.explained)")
+            }
         }
     }
 
@@ -67,7 +69,10 @@ import Testing
             #expect(word.retiring() == nil, "\(word.explained)")
             #expect(word.revokingBias()?.pins == word.pins + 1)
         }
-        #expect(Self.reachable.contains { $0.isBiased && $0.isCopying } && Self.reachable.contains { $0.isBiased && $0.pins > 1 })
+        #expect(
+            Self.reachable.contains { $0.isBiased && $0.isCopying }
+                && Self.reachable.contains { $0.isBiased && $0.pins > 1 }
+        )
     }
 
     /// P1: without dropping, a value leaves memory only when a checked copy of it as it is now exists.

@@ -169,8 +169,12 @@ import Testing
         let before = records()
         for _ in 0..<50 {
             var thread = pthread_t()
-            let box = Unmanaged.passRetained(Work { try? cache.withValue { _ in } })
-            unsafe pthread_create(&thread, nil, { unsafe Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body(); return nil }, box.toOpaque())
+            let work = unsafe Unmanaged.passRetained(Work { try? cache.withValue { _ in } })
+            let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { work in
+                unsafe Unmanaged<Work>.fromOpaque(work!).takeRetainedValue().body()
+                return nil
+            }
+            unsafe pthread_create(&thread, nil, body, work.toOpaque())
             pthread_join(thread, nil)
         }
         #expect(records() - before <= 1)
@@ -186,7 +190,9 @@ import Testing
         let cache = try controller.keyedCache("values", key: Int.self, value: [UInt64].self)
         let keys = 8
         let written = (0..<keys).map { _ in Published() }
-        @Sendable func value(_ key: Int, _ version: UInt64) -> [UInt64] { [UInt64](repeating: UInt64(key) << 32 | version, count: 64) }
+        @Sendable func value(_ key: Int, _ version: UInt64) -> [UInt64] {
+            [UInt64](repeating: UInt64(key) << 32 | version, count: 64)
+        }
         for key in 0..<keys { cache.set(value(key, 0), for: key) }
         let isOver = Flag()
         let hits = Counter()
@@ -200,7 +206,9 @@ import Testing
                             let key = Int.random(in: 0..<keys, using: &generator)
                             let least = written[key].version
                             cache.ifLoaded(for: key) { found in
-                                if found[0] >> 32 != UInt64(key) || found[0] & 0xFFFF_FFFF < least || Set(found).count != 1 {
+                                if found[0] >> 32 != UInt64(key) || found[0] & 0xFFFF_FFFF < least
+                                    || Set(found).count != 1
+                                {
                                     Issue.record("key \(key): \(found[0]) after \(least)")
                                 }
                                 hits.add()
