@@ -22,7 +22,7 @@ extension KeyedEntry {
     }
 
     /// The same under the lock: for what was just being moved, and for a thread's first read.
-    @usableFromInline
+    @inlinable
     func lockToRead(_ key: Key) -> ReadAccess<Value>? {
         guard let slot = acquireIfResident(key) else { return nil }
         if !isMortal, HazardRecord.draws() { bias(slot) }

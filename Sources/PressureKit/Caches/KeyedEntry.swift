@@ -11,8 +11,6 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     @usableFromInline let shards: KeyedShards<Key, Value>
     @usableFromInline let hitCounts = HitCounts()
-    /// Hits of caches whose values end, and of threads that can read nothing without a lock.
-    let lockedHits = Atomic<Int>(0)
     let loader: (@Sendable (Key) throws -> Value)?
     /// In its place, one that suspends: then nobody who blocks may ask for a value.
     let suspendingLoader: (@Sendable (Key) async throws -> Value)?
@@ -73,17 +71,18 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     // MARK: Pins
 
     /// Pins the value if it is in memory and nobody is at work on it. Never waits for more than the shard's lock.
+    @inlinable
     func acquireIfResident(_ key: Key) -> Slot<Value>? {
         if isMortal { attend(to: key) }
         let hash = hash(key)
-        let slot = unsafe shards.shard(of: hash).pointee.withLock { shard -> Slot<Value>? in
+        return unsafe shards.shard(of: hash).pointee.withLock { shard in
             guard let index = shard.index(of: key, hash) else { return nil }
             let slot = shard.place(index).slot
             // Under the lock, or the slot might be another key's by now.
-            return slot.pin() ? slot : nil
+            guard slot.pin() else { return nil }
+            shard.hits &+= 1
+            return slot
         }
-        if slot != nil { lockedHits.wrappingAdd(1, ordering: .relaxed) }
-        return slot
     }
 
     /// Pins the value, making it first if need be. Blocks while it is being made.
@@ -350,7 +349,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     var bookkeepingByteCount: Int { shards.sum { $0.byteCount } + hitCounts.byteCount }
 
     /// Accesses that found their value in memory.
-    var hits: Int { hitCounts.sum + lockedHits.load(ordering: .relaxed) }
+    var hits: Int { hitCounts.sum + shards.sum { $0.hits } }
 
     /// Where the value for a key is.
     func residency(of key: Key) -> Residency {

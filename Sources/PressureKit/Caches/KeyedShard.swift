@@ -15,6 +15,8 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
 
     @usableFromInline var table: KeyTable
     @usableFromInline var blocks: SlotBlocks
+    /// Reads that found their value under the lock.
+    @usableFromInline var hits = 0
     /// This shard's number among its siblings.
     private let number: UInt32
     private var unused: UInt32 = 0

@@ -49,15 +49,16 @@ package enum HazardScan {
     /// Counts the readers of slots, each biased no more and with a pin of the caller's, which it may give back then.
     /// Allocates nothing, and runs no code of the app's.
     ///
-    /// - Returns: `false` when the kernel refuses the fence: then the slots are to keep the caller's pins, since nobody can
-    ///   know who reads, and nothing is read without a count any longer.
+    /// - Returns: `false` when the kernel refuses the fence, or there are more readers than pins: then the slots are to keep
+    ///   the caller's pins, since nobody can know who reads.
     static func count(readersOf slots: UnsafeBufferPointer<UnsafeMutableRawPointer>) -> Bool {
         guard fence() else { return false }
-        turn.withLock { _ in
+        return turn.withLock { _ in
+            let claims = unsafe claim(slots)
             // Without the second fence a claim may stay, and its pin with it: a value too many in memory, none too few.
-            if unsafe claim(slots), fence() { unsafe settle(slots) }
+            if claims.isAny, fence() { unsafe settle(slots) }
+            return claims.isComplete
         }
-        return true
     }
 
     /// Whether a reader has published an address, and may look at what is there. Whoever asks has put something else in its
@@ -70,9 +71,12 @@ package enum HazardScan {
         return isFound
     }
 
-    /// Step 2. Returns whether there is a new claim.
-    private static func claim(_ slots: UnsafeBufferPointer<UnsafeMutableRawPointer>) -> Bool {
+    /// Step 2. Returns whether there is a new claim, and whether there was a pin for each reader.
+    private static func claim(
+        _ slots: UnsafeBufferPointer<UnsafeMutableRawPointer>
+    ) -> (isAny: Bool, isComplete: Bool) {
         var isAny = false
+        var isComplete = true
         HazardRecord.forEach { record in
             for place in 0..<HazardRecord.placeCount {
                 let address = record.address(in: place)
@@ -80,6 +84,10 @@ package enum HazardScan {
                 let before = record.claim(on: place)
                 // Of a read that went on while the value was biased again: counted already.
                 guard before != address else { continue }
+                guard unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.state.hasRoom else {
+                    isComplete = false
+                    continue
+                }
                 unsafe slot.assumingMemoryBound(to: SlotHeader.self).pointee.word.wrappingAdd(
                     1,
                     ordering: .acquiringAndReleasing
@@ -90,7 +98,7 @@ package enum HazardScan {
                 isAny = true
             }
         }
-        return isAny
+        return (isAny, isComplete)
     }
 
     /// Step 4.

@@ -31,8 +31,8 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     }
 
     @inlinable static var pinMask: UInt64 { 0x1_FFFF }
-    /// The most pins that readers take: as many again are left for those that a scan counts.
-    @inlinable static var mostPins: UInt64 { 0xFFFF }
+    /// The most pins that readers take: 4,096 are left for those that a scan counts.
+    @inlinable static var mostPins: UInt64 { 0x1_EFFF }
     @inlinable static var biasBit: UInt64 { 1 << 17 }
     @inlinable static var phaseMask: UInt64 { 0x7 << 20 }
     // Phases as numbers, since code that is inlined elsewhere cannot name the enumeration; a test compares them.
@@ -132,6 +132,9 @@ extension ResidencyWord {
 
     /// Whether nothing is known to hold the value.
     var seemsIdle: Bool { pins == 0 && !isCopying }
+
+    /// Whether there is room for one more pin, and for those that others may be adding: only scans take what readers leave.
+    var hasRoom: Bool { rawValue & Self.pinMask < Self.pinMask - 64 }
 
     /// Whether readers need no pin.
     @inlinable package var isBiased: Bool { rawValue & Self.biasBit != 0 }

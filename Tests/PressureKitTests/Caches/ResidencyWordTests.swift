@@ -170,14 +170,16 @@ import Testing
         #expect(word.phase == .resident)
     }
 
-    /// Half of the pins there is room for are left for readers without one, who may be counted later.
+    /// Some of the pins there is room for are left for readers without one, who may be counted later.
     @Test func pinsStopBeforeTheyOverflow() throws {
         let resident = ResidencyWord.mutating.finishingMutation(hasValue: true, stamp: 0)!
-        let full = ResidencyWord(rawValue: resident.rawValue | 0xFFFF)
-        #expect(full.pins == 0xFFFF)
+        let full = ResidencyWord(rawValue: resident.rawValue | 0x1_EFFF)
+        #expect(full.pins == 126_975)
         #expect(full.pinning(stamp: 0) == nil)
-        let counted = ResidencyWord(rawValue: full.rawValue + 0x1_0000)
-        #expect(counted.pins == 0x1_FFFF && !counted.isBiased && counted.isResident)
+        #expect(full.hasRoom)
+        let counted = ResidencyWord(rawValue: full.rawValue + 4_095)
+        #expect(counted.pins == 131_070 && !counted.isBiased && counted.isResident)
+        #expect(!counted.hasRoom)
     }
 }
 
