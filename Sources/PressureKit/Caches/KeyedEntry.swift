@@ -311,9 +311,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     }
 
     /// A keyed cache does not remember what was in memory: what is wanted comes back when it is asked for.
-    override func bringBack() {}
-
-    override func bringBackSuspending() async {}
+    override var comesBack: Bool { false }
 
     override var residency: Residency {
         let words = words

@@ -16,7 +16,7 @@ struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Senda
 
     /// - Parameter isMortal: whether values end.
     init(isMortal: Bool = false) {
-        unsafe base = .allocate(byteCount: Self.count * Self.stride, alignment: 128)
+        unsafe base = .allocate(byteCount: Self.frontsSize + Self.count * Self.stride, alignment: 128)
         for number in 0..<Self.count {
             let front = front(number)
             front.initialize()
@@ -33,20 +33,21 @@ struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Senda
         unsafe base.deallocate()
     }
 
-    /// Whole pairs of cache lines, which processors fetch together: a pair that is read, then what is written.
-    @inlinable static var stride: Int { frontSize + (MemoryLayout<Guarded>.size + 127) & ~127 }
+    /// Whole pairs of cache lines, which processors fetch together.
+    @inlinable static var stride: Int { (MemoryLayout<Guarded>.size + 127) & ~127 }
 
-    @inlinable static var frontSize: Int { 128 }
+    /// What is hardly ever written lies together, before the shards.
+    @inlinable static var frontsSize: Int { count * ShardFront.size }
 
     /// The shard with a number.
     @inlinable
     subscript(number: Int) -> UnsafeMutablePointer<Guarded> {
-        unsafe (base + number * Self.stride + Self.frontSize).assumingMemoryBound(to: Guarded.self)
+        unsafe (base + Self.frontsSize + number * Self.stride).assumingMemoryBound(to: Guarded.self)
     }
 
     /// What readers without the lock see of the shard with a number.
     @inlinable
-    func front(_ number: Int) -> ShardFront { unsafe ShardFront(base: base + number * Self.stride) }
+    func front(_ number: Int) -> ShardFront { unsafe ShardFront(base: base + number * ShardFront.size) }
 
     /// The same of the shard of a hash.
     @inlinable

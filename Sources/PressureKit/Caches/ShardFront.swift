@@ -6,6 +6,8 @@ struct ShardFront: @unchecked Sendable {
     // Sendable and safe: two atomics, which live as long as the shards.
     @usableFromInline let base: UnsafeMutableRawPointer
 
+    @inlinable static var size: Int { 2 * MemoryLayout<Atomic<UInt>>.stride }
+
     @inlinable init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
 
     func initialize() {

@@ -76,7 +76,8 @@ import Testing
         for key in 0..<100 { cache.set([UInt8](repeating: UInt8(key), count: 10), for: key) }
         for _ in 0..<Self.enough { try cache.withValue(for: 42) { _ in } }
         let shards = cache.entry.shards
-        let size = KeyedShards<Int, [UInt8]>.count * KeyedShards<Int, [UInt8]>.stride
+        let size =
+            KeyedShards<Int, [UInt8]>.frontsSize + KeyedShards<Int, [UInt8]>.count * KeyedShards<Int, [UInt8]>.stride
         func bytes() -> [UInt8] { unsafe Array(UnsafeRawBufferPointer(start: shards.base, count: size)) }
         try cache.withValue(for: 42) { _ in }
         let before = bytes()
