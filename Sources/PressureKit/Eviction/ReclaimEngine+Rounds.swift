@@ -197,16 +197,13 @@ extension ReclaimEngine {
             let method = unsafe storage.candidates[storage.candidate(ofVictim: victim)].method
             guard !method.needsCopy else { return victim }
             if progress.look() { return victims.upperBound }
-            if (victim - victims.lowerBound) % Self.biasBatch == 0 {
-                storage.revokeBias(ofVictims: victim..<min(victim + Self.biasBatch, victims.upperBound))
+            if (victim - victims.lowerBound) % PlanStorage.mostSlots == 0 {
+                storage.revokeBias(ofVictims: victim..<victims.upperBound)
             }
             release(victim, &progress, dropping: method == .drop)
         }
         return victims.upperBound
     }
-
-    /// Values whose readers are counted together: few enough that a fence for values which then stay is no loss.
-    private static var biasBatch: Int { 64 }
 
     private func skipRest(_ first: Int, _ end: Int, _ storage: PlanStorage) {
         for victim in first..<end { skip(victim, storage, .deadline) }

@@ -14,6 +14,7 @@ struct ReadBench {
     func run() throws -> [BenchResult] {
         try [single(), againstNSCache()] + keyed() + SuspendingBench(plan: plan, directory: directory).run()
             + CodedBench(plan: plan, directory: directory).run()
+            + ReadOftenBench(plan: plan, directory: directory).run()
     }
 
     private func cache(_ manager: PressureManager) throws -> LazyCache<BenchValue> {

@@ -14,6 +14,7 @@ import Testing
         "async_hit": "<= 2",
         "async_load_64_tasks": "<= 1.2",
         "coded_update": "<= 2",
+        "reclaim_read_often": "<= 1.2",
         "reclaim_clean": ">= 0.8",
         "deflate_all_cores": ">= 0.9",
         "reclaim_compressing": ">= 0.9",
