@@ -216,7 +216,8 @@ let package = Package(
         .testTarget(
             name: "PressuresimTests",
             dependencies: layers + [
-                "pressuresim", "ScenarioLanguage", "ReportPages", .product(name: "Yams", package: "Yams"),
+                "PressureKitTesting", "pressuresim", "ScenarioLanguage", "ReportPages",
+                .product(name: "Yams", package: "Yams"),
             ],
             exclude: ["Fixtures"],  // read from where they are
             swiftSettings: settings

@@ -10,14 +10,14 @@ failures=()
 saying=$(mktemp -d)
 complaints=$saying/complaints
 touch "$complaints"
-# complain NAME STATUS: the lines that say what is wrong, then the last ones, which is where a process was when it was ended.
+# complain NAME STATUS [BROKEN]: the lines that say what is wrong, then the last ones, which is where a process was when it was ended.
 complain() {
     # Not a pipe, whose end a process that a step leaves behind would put off; so the last lines may be on their way.
     sleep 0.5
     local lines
     lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -v '^warning: ' | tail -n 30
-        echo …
-        tail -n 8 "$said"; } | cut -c 1-600)
+        # A run that ended by its tests has said it all.
+        [ "${3:-0}" -gt 0 ] || { echo … && tail -n 8 "$said"; }; } | cut -c 1-600)
     printf '\n%s: status %d\n%s\n' "$1" "$2" "$lines" >>"$complaints"
 }
 
@@ -63,6 +63,7 @@ tests() {
     fi
     rm -rf "$results"
     # A run that found nothing to run, or that ended otherwise than by its tests, has failed as a whole.
+    local told=$broken
     if [ "$count" -eq 0 ] || { [ "$status" -ne 0 ] && [ "$broken" -eq 0 ]; }; then
         count=$((count + 1))
         broken=1
@@ -71,7 +72,7 @@ tests() {
     failed=$((failed + broken))
     [ "$broken" -eq 0 ] || {
         failures+=("$name: $broken of $count")
-        complain "$name" "$status"
+        complain "$name" "$status" "$told"
     }
 }
 

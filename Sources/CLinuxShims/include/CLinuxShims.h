@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hazards.h"
+
 /// `open(2)` with O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, mode 0600: a file that never has a name.
 /// O_TMPFILE is behind _GNU_SOURCE and `open` is variadic.
 int pk_open_nameless(const char *directory);

@@ -31,7 +31,12 @@ public final class AsyncKeyedCache<Key: Hashable & Sendable, Value: Spillable>: 
     ///   `recursiveAccess`, or with `restoreFailed` or `damagedCopy` for a value that was set.
     @inlinable
     public func withValue<Result>(for key: Key, _ body: (Value) throws -> Result) async throws -> Result {
-        let slot = if let slot = entry.acquireIfResident(key) { slot } else { try await entry.acquireMissing(key) }
+        if let reading = entry.readIfResident(key) {
+            // Does not suspend: it ends on the thread where it began.
+            defer { entry.end(reading) }
+            return unsafe try body(reading.value.pointee)
+        }
+        let slot = try await entry.acquireMissing(key)
         defer { entry.release(slot) }
         return unsafe try body(slot.value.pointee)
     }
@@ -57,9 +62,9 @@ public final class AsyncKeyedCache<Key: Hashable & Sendable, Value: Spillable>: 
         for key: Key,
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard let slot = entry.acquireIfResident(key) else { return nil }
-        defer { entry.release(slot) }
-        return unsafe try body(slot.value.pointee)
+        guard let reading = entry.readIfResident(key) else { return nil }
+        defer { entry.end(reading) }
+        return unsafe try body(reading.value.pointee)
     }
 
     /// Loads or restores the value for `key` if it is not in memory.

@@ -36,7 +36,12 @@ public final class AsyncLazyCache<Value: Spillable>: Sendable {
     ///   `recursiveAccess`, or with `restoreFailed` or `damagedCopy` for a value that was set.
     @inlinable
     public func withValue<Result>(_ body: (Value) throws -> Result) async throws -> Result {
-        let slot = if let slot = entry.acquireIfResident() { slot } else { try await entry.acquire() }
+        if let reading = entry.readIfResident() {
+            // Does not suspend: it ends on the thread where it began.
+            defer { entry.end(reading) }
+            return unsafe try body(reading.value.pointee)
+        }
+        let slot = try await entry.acquire()
         defer { entry.release(slot) }
         return unsafe try body(slot.value.pointee)
     }
@@ -62,9 +67,9 @@ public final class AsyncLazyCache<Value: Spillable>: Sendable {
     public func ifLoaded<Result, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard let slot = entry.acquireIfResident() else { return nil }
-        defer { entry.release(slot) }
-        return unsafe try body(slot.value.pointee)
+        guard let reading = entry.readIfResident() else { return nil }
+        defer { entry.end(reading) }
+        return unsafe try body(reading.value.pointee)
     }
 
     /// Loads or restores the value if it is not in memory.

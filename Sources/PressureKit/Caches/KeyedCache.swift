@@ -17,8 +17,10 @@ import Synchronization
 /// finding it. All methods may be called on any thread, and from any hook or loader. The ones that are not `async` block
 /// while a value is loaded or restored, or while they make room for one.
 ///
-/// A key's `==` and `hash(into:)` are called while a part of the cache is locked, since that is how a key is found: they
-/// must not use the cache. No other code of the app's is called with anything locked.
+/// A hit takes no lock, and what is read often is read without a write to anything that other threads read or write.
+///
+/// A key's `==` and `hash(into:)` are called by whoever looks for a key, some while a part of the cache is locked: they must
+/// not use the cache. No other code of the app's is called with anything locked.
 public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Sendable {
     @usableFromInline let entry: KeyedEntry<Key, Value>
 
@@ -33,9 +35,9 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     ///   again; or ``PressureError`` with `noValue`, `restoreFailed`, `damagedCopy` or `recursiveAccess`.
     @inlinable
     public func withValue<Result>(for key: Key, _ body: (Value) throws -> Result) throws -> Result {
-        let slot = try entry.acquire(key)
-        defer { entry.release(slot) }
-        return unsafe try body(slot.value.pointee)
+        let reading = try entry.read(key)
+        defer { entry.end(reading) }
+        return unsafe try body(reading.value.pointee)
     }
 
     /// The value for `key`, loaded or restored first if need be. Blocks as ``withValue(for:_:)`` does.
@@ -47,7 +49,10 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     /// the library's own.
     ///
     /// - Throws: as ``withValue(for:_:)``.
-    public func value(for key: Key) async throws -> Value { try await lease(for: key).value }
+    public func value(for key: Key) async throws -> Value {
+        if let value = ifLoaded(for: key, { $0 }) { return value }
+        return try await lease(for: key).value
+    }
 
     /// Keeps the value for `key` in memory for as long as the lease lives. Suspends while it is made.
     ///
@@ -64,9 +69,9 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
         for key: Key,
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard let slot = entry.acquireIfResident(key) else { return nil }
-        defer { entry.release(slot) }
-        return unsafe try body(slot.value.pointee)
+        guard let reading = entry.readIfResident(key) else { return nil }
+        defer { entry.end(reading) }
+        return unsafe try body(reading.value.pointee)
     }
 
     /// Loads or restores the value for `key` if it is not in memory. Blocks.

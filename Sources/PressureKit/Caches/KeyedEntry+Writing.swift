@@ -13,6 +13,8 @@ extension KeyedEntry {
         case absent
         /// The condition does not hold.
         case unwanted
+        /// It was biased: whoever reads it is to be counted first.
+        case biased(Slot<Value>)
         /// Somebody is at work for a few instructions.
         case busy
     }
@@ -55,6 +57,7 @@ extension KeyedEntry {
                 }
                 let slot = shard.place(index).slot
                 guard condition?(slot) ?? true else { return .unwanted }
+                if unsafe slot.header.pointee.apply({ $0.revokingBias() }) != nil { return .biased(slot) }
                 if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
                     return .owned(slot, hadValue: step.before.isResident)
                 }
@@ -75,6 +78,9 @@ extension KeyedEntry {
             switch found {
             case .absent: break
             case .unwanted: return false
+            case .biased(let slot):
+                unsafe countReaders(of: slot.base)
+                continue
             case .busy:
                 sched_yield()
                 continue
@@ -127,6 +133,7 @@ extension KeyedEntry {
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
     ) throws -> (result: Result, Void)? {
+        unsafe revokeBias(slot.base)
         if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil { return (try updateInPlace(slot, body), ()) }
         // It may be the last that held a slot which was replaced.
         defer { release(slot) }
@@ -134,13 +141,19 @@ extension KeyedEntry {
         let result = try body(&value)
         let size = ValueSize(value)
         let hash = hash(key)
-        let isStill = withShard(of: hash) { shard in
-            guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base,
-                unsafe slot.header.pointee.apply({ $0.retiring() }) != nil
-            else { return false }
-            put(value, size, in: shard.replace(index, hash).slot)
-            return true
+        while true {
+            let isDone: Bool? = withShard(of: hash) { shard in
+                guard let index = shard.index(of: key, hash), unsafe shard.place(index).slot.base == slot.base else {
+                    return false
+                }
+                guard unsafe slot.header.pointee.apply({ $0.retiring() }) != nil else {
+                    return unsafe slot.header.pointee.state.isBiased ? nil : false
+                }
+                put(value, size, in: shard.replace(index, hash).slot)
+                return true
+            }
+            if let isDone { return isDone ? (result, ()) : nil }
+            unsafe revokeBias(slot.base)
         }
-        return isStill ? (result, ()) : nil
     }
 }

@@ -10,6 +10,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     @usableFromInline typealias Shard = KeyedShard<Key, Value>
 
     @usableFromInline let shards: KeyedShards<Key, Value>
+    @usableFromInline let hitCounts = HitCounts()
     let loader: (@Sendable (Key) throws -> Value)?
     /// In its place, one that suspends: then nobody who blocks may ask for a value.
     let suspendingLoader: (@Sendable (Key) async throws -> Value)?
@@ -60,6 +61,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             unsafe shards[number].pointee.withLock { shard in shard.forEach { clear($0.slot) } }
         }
         shards.deallocate()
+        hitCounts.deallocate()
     }
 
     /// The half of a key's hash that finds its shard, by its high bits, and its cell, by its low ones.
@@ -86,7 +88,6 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     /// Pins the value, making it first if need be. Blocks while it is being made.
     ///
     /// - Throws: the loader's own error, or ``PressureError``.
-    @inlinable
     func acquire(_ key: Key) throws -> Slot<Value> {
         if let slot = acquireIfResident(key) { return slot }
         return try acquireSlowly(key)
@@ -310,9 +311,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     }
 
     /// A keyed cache does not remember what was in memory: what is wanted comes back when it is asked for.
-    override func bringBack() {}
-
-    override func bringBackSuspending() async {}
+    override var comesBack: Bool { false }
 
     override var residency: Residency {
         let words = words
@@ -327,7 +326,15 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     override var valueCount: Int { count }
 
-    override var pins: Int { words.reduce(0) { $0 + $1.pins } }
+    override var pins: Int {
+        let uncounted = HazardScan.uncounted
+        var pins = 0
+        unsafe forEachSlot { slot in
+            unsafe pins += header(slot).pointee.state.pins
+            if !uncounted.isEmpty { pins += uncounted.count { $0 == UInt(bitPattern: slot) } }
+        }
+        return pins
+    }
 
     override var hasCopy: Bool { words.contains { $0.isClean } }
 
@@ -337,10 +344,10 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     var count: Int { shards.sum { $0.table.count } }
 
     /// The bytes of slots and tables, keys and values in place included.
-    var bookkeepingByteCount: Int { shards.sum { $0.byteCount } }
+    var bookkeepingByteCount: Int { shards.sum { $0.byteCount } + hitCounts.byteCount }
 
     /// Accesses that found their value in memory.
-    var hits: Int { shards.sum { $0.hits } }
+    var hits: Int { hitCounts.sum + shards.sum { $0.hits } }
 
     /// Where the value for a key is.
     func residency(of key: Key) -> Residency {

@@ -4,7 +4,7 @@ import Synchronization
 /// order in which values arrived.
 @safe @usableFromInline
 struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendable {
-    // Sendable and safe: touched only under its lock; blocks live until `deallocate`.
+    // Sendable and safe: touched only under its lock, but for what its front publishes; blocks live until `deallocate`.
     @usableFromInline typealias Place = KeyedSlot<Key, Value>
 
     /// No index.
@@ -13,11 +13,12 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     @inlinable static var blockShift: UInt32 { 5 }
     static var blockSize: Int { 1 << blockShift }
 
-    @usableFromInline var table = KeyTable()
-    @usableFromInline var blocks: [UnsafeMutableRawPointer] = unsafe []
+    @usableFromInline var table: KeyTable
+    @usableFromInline var blocks: SlotBlocks
+    /// Reads that found their value under the lock.
+    @usableFromInline var hits = 0
     /// This shard's number among its siblings.
     private let number: UInt32
-    @usableFromInline var hits = 0
     private var unused: UInt32 = 0
     private var freeList = Self.none
     private var oldest = Self.none
@@ -29,7 +30,10 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     /// Whether values end: then every block has the ages of its slots behind them.
     private let isMortal: Bool
 
-    init(number: Int, isMortal: Bool = false) {
+    /// - Parameter front: where readers without the lock find the table and the blocks.
+    init(number: Int, isMortal: Bool = false, front: ShardFront? = nil) {
+        unsafe table = KeyTable(published: front?.cells)
+        unsafe blocks = SlotBlocks(published: front?.blocks)
         self.number = UInt32(number)
         self.isMortal = isMortal
     }
@@ -45,8 +49,14 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     /// The slot with an index.
     @inlinable
     func place(_ index: UInt32) -> Place {
-        let block = unsafe blocks[Int(index >> Self.blockShift)]
-        let offset = Int(index & (1 << Self.blockShift - 1)) * Place.stride
+        unsafe Self.place(index, in: blocks.list)
+    }
+
+    /// The slot with an index, in a list of blocks that has it.
+    @inlinable
+    static func place(_ index: UInt32, in list: SlotBlocks.List) -> Place {
+        let block = unsafe list[Int(index >> blockShift)]
+        let offset = Int(index & (1 << blockShift - 1)) * Place.stride
         return unsafe Place(slot: Slot(base: block + offset))
     }
 
@@ -62,7 +72,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     private var ageSize: Int { isMortal ? MemoryLayout<Atomic<UInt64>>.size : 0 }
 
     /// How many slots there is memory for.
-    var slotCount: Int { unsafe blocks.count * Self.blockSize }
+    var slotCount: Int { blocks.count * Self.blockSize }
 
     // MARK: Slots come and go
 
@@ -183,7 +193,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     func deallocate() {
         forEach { unsafe $0.key.deinitialize(count: 1) }
         for index in 0..<unused { place(index).slot.destroy() }
-        for index in unsafe blocks.indices { unsafe blocks[index].deallocate() }
+        blocks.deallocate()
         table.deallocate()
     }
 
@@ -201,7 +211,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
             hand = unsafe place.links.pointee.newer
             steps -= 1
             let word = unsafe place.slot.header.pointee.state
-            guard word.isResident, word.isIdle else { continue }
+            guard word.isResident, word.seemsIdle else { continue }
             if unsafe place.slot.header.pointee.apply({ $0.clearingVisit() }) == nil { return place }
         }
         return nil

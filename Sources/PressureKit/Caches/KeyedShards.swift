@@ -16,9 +16,11 @@ struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Senda
 
     /// - Parameter isMortal: whether values end.
     init(isMortal: Bool = false) {
-        unsafe base = .allocate(byteCount: Self.count * Self.stride, alignment: 128)
+        unsafe base = .allocate(byteCount: Self.frontsSize + Self.count * Self.stride, alignment: 128)
         for number in 0..<Self.count {
-            unsafe self[number].initialize(to: Lock(KeyedShard(number: number, isMortal: isMortal)))
+            let front = front(number)
+            front.initialize()
+            unsafe self[number].initialize(to: Lock(KeyedShard(number: number, isMortal: isMortal, front: front)))
         }
     }
 
@@ -34,11 +36,22 @@ struct KeyedShards<Key: Hashable & Sendable, Value: Spillable>: @unchecked Senda
     /// Whole pairs of cache lines, which processors fetch together.
     @inlinable static var stride: Int { (MemoryLayout<Guarded>.size + 127) & ~127 }
 
+    /// What is hardly ever written lies together, before the shards.
+    @inlinable static var frontsSize: Int { count * ShardFront.size }
+
     /// The shard with a number.
     @inlinable
     subscript(number: Int) -> UnsafeMutablePointer<Guarded> {
-        unsafe (base + number * Self.stride).assumingMemoryBound(to: Guarded.self)
+        unsafe (base + Self.frontsSize + number * Self.stride).assumingMemoryBound(to: Guarded.self)
     }
+
+    /// What readers without the lock see of the shard with a number.
+    @inlinable
+    func front(_ number: Int) -> ShardFront { unsafe ShardFront(base: base + number * ShardFront.size) }
+
+    /// The same of the shard of a hash.
+    @inlinable
+    func front(of hash: UInt32) -> ShardFront { front(Int(hash >> (32 - Self.bits))) }
 
     /// The shard of a hash, by its high bits.
     @inlinable

@@ -8,10 +8,9 @@ extension LazyCache {
     ///
     /// - Throws: as ``withValue(_:)``.
     public func withVariant<Result>(_ body: (Value, CacheVariant) throws -> Result) throws -> Result {
-        let slot = try entry.acquire()
-        defer { entry.release(slot) }
-        // Pinned.
-        return unsafe try body(slot.value.pointee, slot.header.pointee.loadedVariant)
+        let reading = try entry.read()
+        defer { entry.end(reading) }
+        return unsafe try body(reading.value.pointee, reading.slot.header.pointee.loadedVariant)
     }
 }
 

@@ -39,9 +39,9 @@ public final class LazyCache<Value: Spillable>: Sendable {
     ///   again; or ``PressureError`` with `noValue`, `restoreFailed`, `damagedCopy` or `recursiveAccess`.
     @inlinable
     public func withValue<Result>(_ body: (Value) throws -> Result) throws -> Result {
-        let slot = try entry.acquire()
-        defer { entry.release(slot) }
-        return unsafe try body(slot.value.pointee)
+        let reading = try entry.read()
+        defer { entry.end(reading) }
+        return unsafe try body(reading.value.pointee)
     }
 
     /// The value itself, loaded or restored first if need be. Blocks as ``withValue(_:)`` does.
@@ -58,7 +58,10 @@ public final class LazyCache<Value: Spillable>: Sendable {
     /// Cancelling the task does not cancel the load, which other readers may be waiting for.
     ///
     /// - Throws: as ``withValue(_:)``.
-    public func value() async throws -> Value { try await lease().value }
+    public func value() async throws -> Value {
+        if let value = ifLoaded({ $0 }) { return value }
+        return try await lease().value
+    }
 
     /// Keeps the value in memory for as long as the lease lives, across suspension points and threads.
     ///
@@ -74,9 +77,9 @@ public final class LazyCache<Value: Spillable>: Sendable {
     public func ifLoaded<Result, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard let slot = entry.acquireIfResident() else { return nil }
-        defer { entry.release(slot) }
-        return unsafe try body(slot.value.pointee)
+        guard let reading = entry.readIfResident() else { return nil }
+        defer { entry.end(reading) }
+        return unsafe try body(reading.value.pointee)
     }
 
     /// Loads or restores the value if it is not in memory. Blocks as ``withValue(_:)`` does.

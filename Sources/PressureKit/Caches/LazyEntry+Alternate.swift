@@ -68,6 +68,7 @@ extension LazyEntry {
     }
 
     private func discard(_ slot: Slot<Value>) -> Value? {
+        unsafe revokeBias(slot.base)
         // If somebody is at work on it, it is left to them.
         guard let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) else { return nil }
         return replace(in: slot, hadValue: step.before.isResident, with: nil, nil)

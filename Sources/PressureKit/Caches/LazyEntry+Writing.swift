@@ -31,6 +31,7 @@ extension LazyEntry {
         while true {
             let slot = slot
             guard condition?(slot) ?? true else { return }
+            unsafe revokeBias(slot.base)
             if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
                 left.value = replace(in: slot, hadValue: step.before.isResident, with: value, size)
                 return
@@ -86,6 +87,7 @@ extension LazyEntry {
             if isPinned { release(slot) }
         }
         guard unsafe slot.base == self.slot.base else { return nil }
+        unsafe revokeBias(slot.base)
         if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
             isPinned = false
             return (try updateInPlace(slot, body), ())
@@ -135,7 +137,8 @@ extension LazyEntry {
     private func retire(_ slot: Slot<Value>) -> (before: ResidencyWord, after: ResidencyWord) {
         while true {
             if let step = unsafe slot.header.pointee.apply({ $0.retiring() }) { return step }
-            sched_yield()  // An eviction's last step.
+            // Else it is an eviction's last step.
+            if unsafe !revokeBias(slot.base) { sched_yield() }
         }
     }
 
@@ -185,6 +188,7 @@ extension LazyEntry {
         defer { endWriting() }
         while true {
             let slot = slot
+            unsafe revokeBias(slot.base)
             if let step = unsafe slot.header.pointee.apply({ $0.beginningMutation() }) {
                 return body(slot, step.before.isResident)
             }

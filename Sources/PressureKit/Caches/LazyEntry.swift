@@ -132,6 +132,23 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         return slot.pin() ? slot : nil
     }
 
+    // MARK: Reads
+
+    /// Begins to read the value, making it first if need be. Blocks while it is being made.
+    ///
+    /// - Throws: the loader's own error, or ``PressureError``.
+    @inlinable
+    func read() throws -> ReadAccess<Value> {
+        if !isMortal, let reading = read(slot) { return reading }
+        return ReadAccess(slot: try acquireSlowly())
+    }
+
+    /// Begins to read the value if it is there and nobody is at work on it. Never waits.
+    @inlinable
+    func readIfResident() -> ReadAccess<Value>? {
+        isMortal ? acquireIfResident().map { ReadAccess(slot: $0) } : read(slot)
+    }
+
     // MARK: Spare slots
 
     /// A slot for a value that takes another's place. Its word says `retired`, or `unloaded` in a new one.
@@ -185,7 +202,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
 
     override var residentByteCount: Int { state.isResident ? footprint : 0 }
 
-    override var pins: Int { state.pins }
+    override var pins: Int { state.pins + HazardScan.uncounted.count { $0 == slot.address } }
 
     override var hasCopy: Bool { state.isClean }
 

@@ -25,6 +25,10 @@ public final class ObjectCache<Key: Hashable & Sendable, Object: Sendable>: Send
     /// The object for `key`, or `nil` if there is none: it was never set, was removed, or has left. That is no failure.
     /// Does not block.
     public func object(forKey key: Key) -> Object? {
+        if let reading = entry.readIfResident(key) {
+            defer { entry.end(reading) }
+            return unsafe reading.value.pointee.object
+        }
         // Nothing here is ever restored, so that nothing throws; who sets the object now is done in a moment.
         guard let slot = (try? entry.acquireKept(key)) ?? nil else { return nil }
         defer { entry.release(slot) }

@@ -16,7 +16,7 @@ struct Slot<Value>: @unchecked Sendable {
     init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
 
     /// The slot's address, by which sleepers are found.
-    var address: UInt { UInt(bitPattern: unsafe base) }
+    @inlinable var address: UInt { UInt(bitPattern: unsafe base) }
 
     /// The header.
     @inlinable var header: UnsafeMutablePointer<SlotHeader> {
@@ -102,9 +102,5 @@ struct Slot<Value>: @unchecked Sendable {
 
     /// Gives one pin back; returns whether it was the last one of a slot that has been replaced.
     @inlinable
-    func unpin() -> Bool {
-        let left = unsafe header.pointee.word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
-        guard left & ResidencyWord.phaseMask == ResidencyWord.retiredBits else { return false }
-        return left & (ResidencyWord.pinMask | ResidencyWord.copyingBit) == 0
-    }
+    func unpin() -> Bool { unsafe header.pointee.unpin() }
 }

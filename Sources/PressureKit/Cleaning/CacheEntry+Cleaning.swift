@@ -109,10 +109,7 @@ extension CacheEntry {
     }
 
     /// Gives up the pin that a maker was given when its slot was replaced.
-    private func leave(_ slot: UnsafeMutableRawPointer) {
-        // Of a slot of this entry; the header is all that is touched, so the type of the value does not matter.
-        if unsafe Slot<UInt8>(base: slot).unpin() { unsafe recycle(slot) }
-    }
+    private func leave(_ slot: UnsafeMutableRawPointer) { unsafe giveBack(slot) }
 }
 
 /// The scratch of the thread that works in calm times.

@@ -32,7 +32,7 @@ extension PressureController {
     /// The caches with something to restore of this controller and those that appearance is forwarded to.
     private func collectAppearing(into found: inout [CacheEntry]) {
         let (entries, forwards, below) = state.withLock { ($0.entries, $0.forwardsAppearance, $0.below) }
-        found += entries.filter { $0.residency.isCopyOnly }
+        found += entries.filter { $0.comesBack && $0.residency.isCopyOnly }
         guard forwards else { return }
         for controller in below { controller.collectAppearing(into: &found) }
     }

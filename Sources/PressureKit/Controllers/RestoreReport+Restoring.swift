@@ -13,24 +13,25 @@ extension RestoreReport {
         concurrency: Int = Self.concurrency,
         while goesOn: @escaping @Sendable () -> Bool = { true }
     ) async {
-        await withTaskGroup(of: (CacheEntry, (any Error)?).self) { group in
+        await withTaskGroup(of: (CacheEntry, wasAway: Bool, (any Error)?).self) { group in
             var waiting = entries[...]
             func bringBackNext() {
                 guard let entry = waiting.first, goesOn() else { return }
                 waiting.removeFirst()
                 group.addTask {
+                    let wasAway = entry.residency != .resident
                     do {
                         try await entry.bringBackSuspending()
-                        return (entry, nil)
+                        return (entry, wasAway, nil)
                     } catch {
-                        return (entry, error)
+                        return (entry, wasAway, error)
                     }
                 }
             }
             for _ in 0..<concurrency { bringBackNext() }
-            for await (entry, error) in group {
+            for await (entry, wasAway, error) in group {
                 bringBackNext()
-                note(entry, error)
+                note(entry, wasAway: wasAway, error)
             }
             left = waiting.map(PressureResource.init(entry:))
         }
@@ -41,18 +42,21 @@ extension RestoreReport {
         var waiting = entries[...]
         while let entry = waiting.first, goesOn() {
             waiting.removeFirst()
+            let wasAway = entry.residency != .resident
             do {
                 try entry.bringBack()
-                note(entry, nil)
+                note(entry, wasAway: wasAway, nil)
             } catch {
-                note(entry, error)
+                note(entry, wasAway: wasAway, error)
             }
         }
         left = waiting.map(PressureResource.init(entry:))
     }
 
-    private mutating func note(_ entry: CacheEntry, _ error: (any Error)?) {
+    private mutating func note(_ entry: CacheEntry, wasAway: Bool, _ error: (any Error)?) {
         guard let error else {
+            // What had stayed was not restored, nor was what nobody has a copy of.
+            guard wasAway, entry.residency == .resident else { return }
             restored.append(PressureResource(entry: entry))
             bytes.bytes += entry.footprint
             return
@@ -73,14 +77,14 @@ extension PressureController {
     /// The caches of visible controllers whose values are in memory.
     func collectVisible(into found: inout [CacheEntry]) {
         let (entries, isSeen, below) = state.withLock { ($0.entries, $0.isSeen, $0.below) }
-        if isSeen { found += entries.filter { $0.residency == .resident } }
+        if isSeen { found += entries.filter { $0.comesBack && $0.residency == .resident } }
         for controller in below { controller.collectVisible(into: &found) }
     }
 
     /// The caches of this controller and all below it whose values are in a copy only.
     func collectSpilled(into found: inout [CacheEntry]) {
         let (entries, below) = state.withLock { ($0.entries, $0.below) }
-        found += entries.filter { $0.residency.isCopyOnly }
+        found += entries.filter { $0.comesBack && $0.residency.isCopyOnly }
         for controller in below { controller.collectSpilled(into: &found) }
     }
 }

@@ -2,7 +2,8 @@ import PressureSystem
 
 /// What was restored ahead of its next use.
 public struct RestoreReport: Sendable {
-    /// The caches whose values are in memory again.
+    /// The caches whose values are in memory again. Values that had stayed are not among them, nor keyed caches, whose
+    /// values come back one by one when they are asked for.
     public var restored: [PressureResource] = []
     /// Their bytes.
     public var bytes = ByteCount.zero

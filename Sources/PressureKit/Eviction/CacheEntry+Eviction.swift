@@ -69,6 +69,7 @@ extension CacheEntry {
     /// Takes the value out of memory if nobody holds it and it exists elsewhere. Returns the bytes claimed, or `nil`
     /// when it had to stay. Calls the delegate's hooks, with nothing locked.
     func release(_ slot: UnsafeMutableRawPointer, dropping: Bool) -> Int? {
+        unsafe revokeBias(slot)
         guard unsafe header(slot).pointee.apply({ $0.beginningRelease(dropping: dropping) }) != nil else {
             return nil
         }

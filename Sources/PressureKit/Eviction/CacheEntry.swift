@@ -184,6 +184,9 @@ package class CacheEntry: @unchecked Sendable {
         preconditionFailure("a subclass answers this")
     }
 
+    /// Whether the value is brought back ahead of its next use, by the two methods below.
+    var comesBack: Bool { true }
+
     /// Loads or restores the value if it is not in memory. Blocks.
     func bringBack() throws { preconditionFailure("a subclass answers this") }
 

@@ -39,6 +39,8 @@ package final class PlanStorage: @unchecked Sendable {
 
     /// The most candidates that are looked at together: 72 bytes each.
     package static let mostCandidates = 32 << 10
+    /// The most values whose readers are counted together: a fence costs some microseconds, whatever it is for.
+    static let mostSlots = 512
     /// The most victims of one round: 80 bytes each.
     package static let mostVictims = 32 << 10
 
@@ -52,6 +54,8 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var outcomes = unsafe UnsafeMutableBufferPointer<Outcome>(start: nil, count: 0)
     /// Victims whose copy is finished, in the order in which that happened.
     private(set) var finished = unsafe UnsafeMutableBufferPointer<UInt32>(start: nil, count: 0)
+    /// Slots whose readers are being counted.
+    private(set) var slots = unsafe UnsafeMutableBufferPointer<UnsafeMutableRawPointer>(start: nil, count: 0)
     /// The entries of this round's candidates, retained.
     private var owners = unsafe UnsafeMutableBufferPointer<Unmanaged<CacheEntry>>(start: nil, count: 0)
     private var ownerCount = 0
@@ -123,6 +127,7 @@ package final class PlanStorage: @unchecked Sendable {
         unsafe choices = Self.touched(capacity)
         unsafe outcomes = Self.touched(victimCapacity)
         unsafe finished = Self.touched(victimCapacity)
+        unsafe slots = Self.touched(min(victimCapacity, Self.mostSlots))
     }
 
     private static func touched<Element>(_ count: Int) -> UnsafeMutableBufferPointer<Element> {
@@ -138,6 +143,7 @@ package final class PlanStorage: @unchecked Sendable {
         unsafe choices.deallocate()
         unsafe outcomes.deallocate()
         unsafe finished.deallocate()
+        unsafe slots.deallocate()
     }
 
     private func deallocate() {

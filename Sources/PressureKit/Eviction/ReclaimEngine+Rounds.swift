@@ -203,6 +203,9 @@ extension ReclaimEngine {
             let method = unsafe storage.candidates[storage.candidate(ofVictim: victim)].method
             guard !method.needsCopy else { return victim }
             if progress.look() { return victims.upperBound }
+            if (victim - victims.lowerBound) % PlanStorage.mostSlots == 0 {
+                storage.revokeBias(ofVictims: victim..<victims.upperBound)
+            }
             release(victim, &progress, dropping: method == .drop)
         }
         return victims.upperBound

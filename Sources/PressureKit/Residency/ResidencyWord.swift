@@ -14,7 +14,10 @@
 /// | `spilled` | no | nobody |
 /// | `retired` | until the last pin goes | readers that were there before it was replaced |
 ///
-/// Layout: pins in bits 0–17, flags in 18, 19 and 23–28, phase in 20–22, hits in 29–30, `evicted` in 31, the stamp in 32–63.
+/// While the word is *biased*, readers of a resident value may also come and go without a pin (``HazardRecord``), so that
+/// `pins` is not all there are: whatever needs a value that nobody holds has to take the bias back first.
+///
+/// Layout: pins in bits 0–16, flags in 17–19 and 23–28, phase in 20–22, hits in 29–30, `evicted` in 31, the stamp in 32–63.
 @usableFromInline
 package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline package var rawValue: UInt64
@@ -27,7 +30,10 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
         case unloaded, loading, resident, mutating, releasing, spilled, restoring, retired
     }
 
-    @inlinable static var pinMask: UInt64 { 0x3_FFFF }
+    @inlinable static var pinMask: UInt64 { 0x1_FFFF }
+    /// The most pins that readers take: 4,096 are left for those that a scan counts.
+    @inlinable static var mostPins: UInt64 { 0x1_EFFF }
+    @inlinable static var biasBit: UInt64 { 1 << 17 }
     @inlinable static var phaseMask: UInt64 { 0x7 << 20 }
     // Phases as numbers, since code that is inlined elsewhere cannot name the enumeration; a test compares them.
     @inlinable static var residentBits: UInt64 { 2 << 20 }
@@ -71,7 +77,7 @@ extension ResidencyWord {
         unsafe Phase(rawValue: (rawValue & Self.phaseMask) >> 20).unsafelyUnwrapped
     }
 
-    /// How many accesses and leases hold the value where it is.
+    /// How many accesses and leases hold the value where it is; of a biased one, besides those that are not counted.
     package var pins: Int { Int(rawValue & Self.pinMask) }
 
     /// Whether there is a checked copy of the value as it is now.
@@ -121,8 +127,24 @@ extension ResidencyWord {
         }
     }
 
-    /// Whether nothing holds the value: no pin and no copy in the making.
-    package var isIdle: Bool { pins == 0 && !isCopying }
+    /// Whether nothing holds the value: no pin, no copy in the making, and no reader that could be without a pin.
+    package var isIdle: Bool { pins == 0 && !isCopying && !isBiased }
+
+    /// Whether nothing is known to hold the value.
+    var seemsIdle: Bool { pins == 0 && !isCopying }
+
+    /// Whether there is room for one more pin, and for those that others may be adding: only scans take what readers leave.
+    var hasRoom: Bool { rawValue & Self.pinMask < Self.pinMask - 64 }
+
+    /// Whether readers need no pin.
+    @inlinable package var isBiased: Bool { rawValue & Self.biasBit != 0 }
+
+    /// Whether readers need no pin, and one that comes at `stamp` has nothing to note.
+    @inlinable
+    func isBiased(noted stamp: UInt32) -> Bool {
+        rawValue & (Self.phaseMask | Self.biasBit | Self.visitedBit | Self.stampMask)
+            == Self.residentBits | Self.biasBit | Self.visitedBit | UInt64(stamp) << 32
+    }
 
     /// Whether a slot that was replaced still has its value.
     package var holdsValue: Bool { rawValue & Self.holdsValueBit != 0 }
@@ -167,11 +189,30 @@ extension ResidencyWord {
     /// One more reader. Legal while the value is resident.
     @inlinable
     package func pinning(stamp: UInt32) -> ResidencyWord? {
-        guard isResident, rawValue & Self.pinMask != Self.pinMask else { return nil }
+        guard isResident, rawValue & Self.pinMask < Self.mostPins else { return nil }
+        return ResidencyWord(rawValue: noting(stamp) + 1)
+    }
+
+    /// One more reader who needs no pin. Legal while the value is resident and biased.
+    package func visiting(stamp: UInt32) -> ResidencyWord? {
+        isResident && isBiased ? ResidencyWord(rawValue: noting(stamp)) : nil
+    }
+
+    @inlinable
+    func noting(_ stamp: UInt32) -> UInt64 {
         // Uses in one tick are one use: what a reader does in a loop says nothing of the next reader.
         let isHit = rawValue >> 32 != UInt64(stamp) && rawValue & Self.hitMask != Self.hitMask
-        let next = (rawValue & ~Self.stampMask | Self.visitedBit | UInt64(stamp) << 32) + 1
-        return ResidencyWord(rawValue: isHit ? next + Self.oneHit : next)
+        let next = rawValue & ~Self.stampMask | Self.visitedBit | UInt64(stamp) << 32
+        return isHit ? next + Self.oneHit : next
+    }
+
+    /// Readers need no pin from now on. Legal while the value is resident.
+    package func biasing() -> ResidencyWord? { isResident && !isBiased ? setting(Self.biasBit) : nil }
+
+    /// New readers need a pin again. Leaves a pin: whoever takes the bias gives it back when the readers are counted that
+    /// had none.
+    package func revokingBias() -> ResidencyWord? {
+        isBiased ? ResidencyWord(rawValue: clearing(Self.biasBit).rawValue + 1) : nil
     }
 
     /// Whether the slot was replaced and nobody holds it any more: whoever made it so empties it.
@@ -258,7 +299,7 @@ extension ResidencyWord {
 
     /// The one reader becomes the writer: its pin turns into ownership. Legal while nobody else holds the value.
     package func upgrading() -> ResidencyWord? {
-        guard phase == .resident, pins == 1, !isCopying else { return nil }
+        guard phase == .resident, pins == 1, !isCopying, !isBiased else { return nil }
         var word = with(phase: .mutating)
         word.rawValue -= 1
         return word
@@ -280,7 +321,8 @@ extension ResidencyWord {
     /// Nothing is in the slot and nobody is at work on it: it becomes a spare.
     package func vacating() -> ResidencyWord? { phase == .unloaded ? settled(.retired) : nil }
 
-    /// Another slot has taken this one's place. Legal in every phase but where a writer or a release is at work.
+    /// Another slot has taken this one's place. Legal in every phase but where a writer or a release is at work, and while
+    /// there is no bias.
     ///
     /// Readers keep what they hold. A maker (loading or restoring) counts as one pin, which it gives up when it
     /// finishes and finds that nobody wants its value.
@@ -289,7 +331,7 @@ extension ResidencyWord {
         case .mutating, .releasing, .retired: nil
         case .unloaded, .spilled: settled(.retired)
         case .loading, .restoring: settled(.retired, pinned: true)
-        case .resident: settled(.retired).setting(Self.holdsValueBit)
+        case .resident: isBiased ? nil : settled(.retired).setting(Self.holdsValueBit)
         }
     }
 }

@@ -52,8 +52,19 @@ extension SlotHeader {
         lastUse.store(uses.lastUse, ordering: .relaxed)
     }
 
+    /// The word, for a look at its bias: what is read without it is looked at again.
+    @inlinable var bias: ResidencyWord { ResidencyWord(rawValue: word.load(ordering: .relaxed)) }
+
     /// The state at this moment.
     package var state: ResidencyWord { ResidencyWord(rawValue: word.load(ordering: .acquiring)) }
+
+    /// Gives one pin back; returns whether it was the last one of a slot that has been replaced.
+    @inlinable
+    func unpin() -> Bool {
+        let left = word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+        guard left & ResidencyWord.phaseMask == ResidencyWord.retiredBits else { return false }
+        return left & (ResidencyWord.pinMask | ResidencyWord.copyingBit) == 0
+    }
 
     /// Applies a step if it is legal, and returns the words before and after; `nil` if it is not.
     ///

@@ -14,6 +14,7 @@ struct ReadBench {
     func run() throws -> [BenchResult] {
         try [single(), againstNSCache()] + keyed() + SuspendingBench(plan: plan, directory: directory).run()
             + CodedBench(plan: plan, directory: directory).run()
+            + ReadOftenBench(plan: plan, directory: directory).run()
     }
 
     private func cache(_ manager: PressureManager) throws -> LazyCache<BenchValue> {
@@ -51,10 +52,13 @@ struct ReadBench {
 
     private func keyed() throws -> [BenchResult] {
         let manager = try BenchManager.make(directory: directory)
-        let cache = try manager.root.keyedCache("keyed", key: UInt64.self, value: BenchValue.self)
+        let caches = try ["keyed", "another"].map {
+            try manager.root.keyedCache($0, key: UInt64.self, value: BenchValue.self)
+        }
+        let cache = caches[0]
         var dictionary: [UInt64: BenchValue] = [:]
         for key in 0..<UInt64(Self.keys) {
-            cache.set(BenchValue(number: key), for: key)
+            for cache in caches { cache.set(BenchValue(number: key), for: key) }
             dictionary[key] = BenchValue(number: key)
         }
         let guarded = Mutex(dictionary)
@@ -71,9 +75,9 @@ struct ReadBench {
             try throughputApart(dictionary, order, threads: 2)
         }
         let threads = try BenchTiming.medians(plan.rounds) {
-            try throughput(of: cache, order, threads: 1)
+            try throughput(of: caches, order)
         } ours: {
-            try throughput(of: cache, order, threads: 2)
+            try throughput(of: [cache, cache], order)
         }
         return [
             BenchResult(.keyedHit, value: hit.ours, limit: hit.limit),
@@ -106,14 +110,14 @@ struct ReadBench {
         return Double(threads * operations) / seconds
     }
 
-    /// Hits a second of all threads together.
-    private func throughput(of cache: KeyedCache<UInt64, BenchValue>, _ order: [UInt64], threads: Int) throws -> Double
-    {
+    /// Hits a second of all threads together, one for each cache there is, be it the same.
+    private func throughput(of caches: [KeyedCache<UInt64, BenchValue>], _ order: [UInt64]) throws -> Double {
         let operations = plan.operations
         let failures = RunFailures()
         let seconds = try BenchTiming.seconds {
-            try Blocking.parallel(threads) { thread in
+            try Blocking.parallel(caches.count) { thread in
                 do {
+                    let cache = caches[thread]
                     var sum: UInt64 = 0
                     for step in 0..<operations {
                         // The threads go through the keys in different places of the same order.
@@ -125,7 +129,7 @@ struct ReadBench {
             }
         }
         try failures.rethrow()
-        return Double(threads * operations) / seconds
+        return Double(caches.count * operations) / seconds
     }
 
     /// The seconds of one operation. Inlined, so that what is measured is specialised as in an app's own loop.

@@ -102,17 +102,18 @@ struct SoakCommand: AsyncParsableCommand {
         CutShort.reporting {
             LimitedGroup.removeAll()
             progress.stop()
-            if let outcome = soak.known { _ = try? tell(outcome) }
+            if let outcome = soak.known { _ = try? tell(outcome, isCutShort: true) }
         }
         progress.start { nil }
         defer { progress.stop() }
         let outcome = try await Blocking.run("soak") { try soak.run() }
         progress.stop()
-        guard try tell(outcome).isAsExpected else { throw ExitStatus.expectationFailed.exitCode }
+        guard try tell(outcome).isAsExpected == true else { throw ExitStatus.expectationFailed.exitCode }
     }
 
-    private func tell(_ outcome: Soak.Outcome) throws -> SoakReport {
-        let report = SoakReport(plan: plan, outcome: outcome, style: json == "-" ? .plain : .output)
+    private func tell(_ outcome: Soak.Outcome, isCutShort: Bool = false) throws -> SoakReport {
+        let style = json == "-" ? .plain : Style.output
+        let report = SoakReport(plan: plan, outcome: outcome, isCutShort: isCutShort, style: style)
         if json != "-" { try CommandOutput.print(report.text) }
         if let json { try CommandOutput.write(CommandJSON.encode(SoakJSON(report)), to: json) }
         return report

@@ -45,6 +45,9 @@ struct SoakDrift: Hashable, Sendable {
         return drifts.count == Measure.allCases.count ? drifts : nil
     }
 
+    /// In less, warming up and the neighbour's coming and going are all there is to see.
+    static let leastSeconds: Double = 120
+
     /// With fewer, one wild window would be the slope.
     static let fewestWindows = 8
 

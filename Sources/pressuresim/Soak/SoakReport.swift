@@ -6,24 +6,45 @@ import ReportPages
 struct SoakReport {
     var plan: SoakPlan
     var outcome: Soak.Outcome
+    /// Whether it was interrupted: then it is told, and nothing is judged.
+    var isCutShort = false
     var style: Style = .plain
 
     /// One thing that is expected, and what was found.
     struct Verdict: Hashable {
-        var holds: Bool
+        /// `nil` if it is not judged.
+        var holds: Bool?
         var text: String
+
+        /// In a word.
+        var word: String {
+            switch holds {
+            case true?: "holds"
+            case false?: "fails"
+            case nil: "not judged"
+            }
+        }
     }
 
-    /// Whether all that is expected holds.
-    var isAsExpected: Bool { verdicts.allSatisfy(\.holds) }
+    /// Whether all that is judged holds; `nil` when nothing is.
+    var isAsExpected: Bool? { isCutShort ? nil : !verdicts.contains { $0.holds == false } }
 
     /// All that is expected.
     var verdicts: [Verdict] {
+        isCutShort ? judged.map { Verdict(holds: nil, text: $0.text) } : judged
+    }
+
+    private var judged: [Verdict] {
         var verdicts = [ending, kills, losses, work]
         if let hadNeighbour = outcome.hadNeighbour {
             verdicts.append(
                 Verdict(holds: hadNeighbour, text: "neighbour: \(hadNeighbour ? "to the end" : "has ended")")
             )
+        }
+        guard plan.seconds >= SoakDrift.leastSeconds else {
+            let least = Quantities.duration(SoakDrift.leastSeconds)
+            let text = "drift: not judged in less than \(least), which would be noise"
+            return verdicts + [Verdict(holds: nil, text: text)]
         }
         guard let drifts = SoakDrift.judge(outcome.windows, limit: .bytes(plan.limitBytes)) else {
             let count = Quantities.count(outcome.windows.count, "window")
@@ -34,6 +55,7 @@ struct SoakReport {
 
     private var ending: Verdict {
         guard let news = outcome.news, news.isFinal, outcome.status == 0 else {
+            if isCutShort { return Verdict(holds: nil, text: "what it held was not compared at the end") }
             let seconds = Quantities.duration(outcome.news?.seconds ?? 0)
             let complaint = outcome.complaint.trimmingCharacters(in: .whitespacesAndNewlines)
             return Verdict(
@@ -109,8 +131,16 @@ struct SoakReport {
             "",
         ]
         lines += table + [""]
+        if isCutShort {
+            let seconds = Quantities.duration(outcome.news?.seconds ?? 0)
+            lines.append("interrupted after \(seconds): nothing is judged")
+        }
         for verdict in verdicts {
-            lines.append(verdict.holds ? style.good("✓ ") + verdict.text : style.bad("✗ \(verdict.text)"))
+            switch verdict.holds {
+            case true?: lines.append(style.good("✓ ") + verdict.text)
+            case false?: lines.append(style.bad("✗ \(verdict.text)"))
+            case nil: lines.append("  \(verdict.text)")
+            }
         }
         if let peak = outcome.peak { lines.append("  the cgroup used \(peak) at most") }
         if let part = outcome.news?.library {
@@ -156,7 +186,8 @@ struct SoakReport {
 struct SoakJSON: Encodable {
     var formatVersion = 1
     var command = "soak"
-    var passed: Bool
+    /// `nil` when it was interrupted.
+    var passed: Bool?
     var plan: SoakPlan
     var verdicts: [String]
     var exitStatus: Int32?
@@ -168,7 +199,7 @@ struct SoakJSON: Encodable {
     init(_ report: SoakReport) {
         passed = report.isAsExpected
         plan = report.plan
-        verdicts = report.verdicts.map { "\($0.holds ? "holds" : "fails"): \($0.text)" }
+        verdicts = report.verdicts.map { "\($0.word): \($0.text)" }
         exitStatus = report.outcome.status
         oomKills = report.outcome.kills
         peakBytes = report.outcome.peak?.bytes

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [UInt64(1), 2, 3])
     func behavesAsADictionary(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var table = KeyTable()
+        var table = unsafe KeyTable()
         defer { table.deallocate() }
         var model: [UInt32: UInt32] = [:]  // index → hash
         for step in 0..<20_000 {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func replacesAnIndexInPlace() {
-        var table = KeyTable()
+        var table = unsafe KeyTable()
         defer { table.deallocate() }
         table.insert(9, 1)
         table.insert(9, 2)

@@ -25,7 +25,8 @@ import Testing
     }()
 
     static let steps: [(name: String, step: Step)] = [
-        ("pinning", { $0.pinning(stamp: 7) }), ("awaiting", { $0.awaiting() }),
+        ("pinning", { $0.pinning(stamp: 7) }), ("visiting", { $0.visiting(stamp: 7) }), ("biasing", { $0.biasing() }),
+        ("revokingBias", { $0.revokingBias() }), ("awaiting", { $0.awaiting() }),
         ("beginningLoad", { $0.beginningLoad() }), ("finishingLoad", { $0.finishingLoad(stamp: 7) }),
         ("failingLoad", { $0.failingLoad() }), ("beginningRestore", { $0.beginningRestore() }),
         ("finishingRestore", { $0.finishingRestore(stamp: 7) }), ("failingRestore", { $0.failingRestore() }),
@@ -51,12 +52,27 @@ import Testing
 
     /// P2: whatever takes, changes or moves a value needs it to be held by nobody.
     @Test func neverTakesAHeldValue() {
-        for word in Self.reachable where word.pins > 0 || word.isCopying {
+        for word in Self.reachable where word.pins > 0 || word.isCopying || word.isBiased {
             #expect(word.beginningRelease(dropping: false) == nil, "\(word.explained)")
             #expect(word.beginningRelease(dropping: true) == nil, "\(word.explained)")
             #expect(word.beginningMutation() == nil, "\(word.explained)")
-            if word.pins != 1 || word.isCopying { #expect(word.upgrading() == nil, "\(word.explained)") }
+            if word.pins != 1 || word.isCopying || word.isBiased {
+                #expect(word.upgrading() == nil, "\(word.explained)")
+            }
         }
+    }
+
+    /// Only a value that is there is biased, and nothing but taking the bias ends that.
+    @Test func onlyResidentValuesAreBiased() {
+        for word in Self.reachable where word.isBiased {
+            #expect(word.isResident, "\(word.explained)")
+            #expect(word.retiring() == nil, "\(word.explained)")
+            #expect(word.revokingBias()?.pins == word.pins + 1)
+        }
+        #expect(
+            Self.reachable.contains { $0.isBiased && $0.isCopying }
+                && Self.reachable.contains { $0.isBiased && $0.pins > 1 }
+        )
     }
 
     /// P1: without dropping, a value leaves memory only when a checked copy of it as it is now exists.
@@ -154,16 +170,21 @@ import Testing
         #expect(word.phase == .resident)
     }
 
-    @Test func pinsStopBeforeTheyOverflow() {
+    /// Some of the pins there is room for are left for readers without one, who may be counted later.
+    @Test func pinsStopBeforeTheyOverflow() throws {
         let resident = ResidencyWord.mutating.finishingMutation(hasValue: true, stamp: 0)!
-        let full = ResidencyWord(rawValue: resident.rawValue | 0x3_FFFF)
-        #expect(full.pins == 0x3_FFFF)
+        let full = ResidencyWord(rawValue: resident.rawValue | 0x1_EFFF)
+        #expect(full.pins == 126_975)
         #expect(full.pinning(stamp: 0) == nil)
+        #expect(full.hasRoom)
+        let counted = ResidencyWord(rawValue: full.rawValue + 4_095)
+        #expect(counted.pins == 131_070 && !counted.isBiased && counted.isResident)
+        #expect(!counted.hasRoom)
     }
 }
 
 extension ResidencyWord {
     fileprivate var explained: String {
-        "\(phase) pins=\(pins) clean=\(isClean) copying=\(isCopying) reloadable=\(isReloadable) waiters=\(hasWaiters)"
+        "\(phase) pins=\(pins) clean=\(isClean) copying=\(isCopying) reloadable=\(isReloadable) waiters=\(hasWaiters) biased=\(isBiased)"
     }
 }

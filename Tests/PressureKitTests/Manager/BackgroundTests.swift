@@ -37,6 +37,22 @@ import Testing
         #expect(await manager.enterForeground().restored.isEmpty)
     }
 
+    /// A keyed cache's values come back one by one, when they are asked for; what is held has stayed.
+    @Test func whatDidNotComeBackIsNotSaidTo() async throws {
+        let keyed = try front.keyedCache("keyed", key: Int.self, value: [UInt8].self)
+        for key in 0..<10 { keyed.set(makeBytes(1000, seed: UInt64(key)), for: key) }
+        let held = try front.cache("held", initialValue: makeBytes(1000, seed: 1))
+        let lease = try await held.lease()
+        let seen = try front.cache("seen", initialValue: makeBytes(500, seed: 2))
+        _ = await manager.enterBackground()
+        #expect(keyed.residentByteCount == .zero && held.isLoaded && !seen.isLoaded)
+        let report = await manager.enterForeground()
+        #expect(report.restored.map(\.path) == ["front/seen"])
+        #expect(report.bytes == .bytes(500))
+        #expect(report.failures.isEmpty && report.left.isEmpty)
+        _ = consume lease
+    }
+
     /// The second call finds little in memory; what the first remembered still counts.
     @Test func goingToTheBackgroundTwiceForgetsNothing() async throws {
         let first = try front.cache("first", initialValue: makeBytes(1000, seed: 1))

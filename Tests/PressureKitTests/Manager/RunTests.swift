@@ -149,7 +149,7 @@ import ServiceLifecycle
         #expect(error?.code == .shutDown)
     }
 
-    @Test func valuesOutliveTheirManager() async throws {
+    @Test(.timeLimit(.minutes(1))) func valuesOutliveTheirManager() async throws {
         let disk = InMemoryFileSystem()
         var manager: PressureManager? = try makeManager(fileSystem: disk)
         let controller = try addController("app", to: manager!.root)
@@ -163,7 +163,8 @@ import ServiceLifecycle
         #expect(try await cache?.value() == makeBytes(1000, seed: 1))
         controller.removeCache(cache!)
         cache = nil
-        #expect(disk.openFiles == 0)
+        // The thread that read it back may hold the cache for a moment longer; who kept it would be found by the time limit.
+        while disk.openFiles != 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test func aReclaimIsLoggedWithItsNumbers() async throws {

@@ -118,13 +118,44 @@ import Testing
     }
 
     private static func broken(_ change: (inout Soak.Outcome) -> Void) -> [String] {
-        SoakReport(plan: SoakPlan(), outcome: outcome(change)).verdicts.filter { !$0.holds }.map(\.text)
+        SoakReport(plan: SoakPlan(), outcome: outcome(change)).verdicts.filter { $0.holds == false }.map(\.text)
     }
 
     @Test func aGoodOneIsTold() throws {
         let report = SoakReport(plan: SoakPlan(), outcome: Self.outcome())
-        #expect(report.isAsExpected)
+        #expect(report.isAsExpected == true)
         try Golden.expect(report.text + "\n", equals: "soak/expected.txt")
+    }
+
+    /// Noise is no growth: the same windows, of a soak that is too short to say.
+    @Test func aShortOneJudgesNoDrift() {
+        let leak: (inout Soak.Outcome) -> Void = { outcome in
+            for index in outcome.windows.indices { outcome.windows[index].heapBytes += Double(index << 20) }
+        }
+        var plan = SoakPlan()
+        #expect(SoakReport(plan: plan, outcome: Self.outcome(leak)).isAsExpected == false)
+        plan.seconds = 119
+        let report = SoakReport(plan: plan, outcome: Self.outcome(leak))
+        #expect(report.isAsExpected == true)
+        #expect(report.verdicts.last?.holds == .some(nil))
+        #expect(report.text.contains("drift: not judged in less than"))
+        // All else is judged.
+        #expect(SoakReport(plan: plan, outcome: Self.outcome { $0.kills = 1 }).isAsExpected == false)
+    }
+
+    /// Interrupted, it tells what it has, and holds nothing against anybody.
+    @Test func anInterruptedOneJudgesNothing() throws {
+        let outcome = Self.outcome { outcome in
+            outcome.news?.isFinal = false
+            outcome.status = nil
+            outcome.kills = nil
+        }
+        let report = SoakReport(plan: SoakPlan(), outcome: outcome, isCutShort: true)
+        #expect(report.isAsExpected == nil)
+        #expect(report.text.contains("interrupted after"))
+        #expect(!report.text.contains("✗") && !report.text.contains("✓"))
+        let json = String(decoding: try CommandJSON.encode(SoakJSON(report)), as: UTF8.self)
+        #expect(!json.contains("holds") && !json.contains("fails") && json.contains("not judged"))
     }
 
     @Test func whateverIsNotAsExpectedFails() {
