@@ -84,10 +84,11 @@ final class SeedDisk: NamedFileSystem {
     func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 {
         try call { () throws(Errno) in try faulty.freeSpace(descriptor) }
     }
+    /// These two past the rules: several threads ask at any time, and would move a rule on to another call.
     func usage(_ descriptor: CInt) throws(Errno) -> FileUsage {
-        try call { () throws(Errno) in try faulty.usage(descriptor) }
+        try call { () throws(Errno) in try base.usage(descriptor) }
     }
-    func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts { try faulty.directoryFacts(path) }
+    func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts { try base.directoryFacts(path) }
     var maximumFileSize: Int64 { faulty.maximumFileSize }
     var effectiveUser: UInt32 { faulty.effectiveUser }
 
