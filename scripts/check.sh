@@ -12,6 +12,7 @@ step "format" "$swift" format lint --strict --parallel --recursive Package.swift
 step "text" scripts/text.sh
 step "scripts" scripts/shellcheck.sh
 step "arrows" python3 scripts/arrows.py
+step "mistakes for the seeds" python3 scripts/seeds/mutants.py check
 step "warnings and imports" "$swift" build --build-tests --explicit-target-dependency-import-check error
 step "public interface" scripts/api.sh
 step "documentation" scripts/docs.sh --optional

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What is tracked names no place on somebody's machine, no host but the public ones below, and has no loose blanks.
+# What is tracked names no place on somebody's machine, no host but the public ones below, has no loose blanks, and keeps
+# no bare closure in a lock.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 status=0
@@ -21,6 +22,10 @@ hits=$(git grep -nIoE '(https?|ssh|git)://[^/[:space:]")>`]+' | grep -vE "://($p
     complain "a host that is not on the list in scripts/text.sh:"$'\n'"$hits"
 hits=$(git grep -nIwE 'localhost|127\.0\.0\.1|[a-z0-9-]+\.(internal|local|lan)' -- . ':!scripts/text.sh' ':!*.swift') &&
     complain "a host of one machine:"$'\n'"$hits"
+
+# It would be wrapped anew by each look, until calling it overflows the stack: `Handler` is for that.
+hits=$(git grep -nE '(Lock|Mutex|Shared)<\(@Sendable' -- Sources) &&
+    complain "a bare closure in a lock:"$'\n'"$hits"
 
 hits=$(git grep -nIE '[[:space:]]+$' -- . ':!LICENSE' ':!Tests/*/Fixtures') &&
     complain "blanks at the end of a line:"$'\n'"$hits"

@@ -1,3 +1,4 @@
+import Glibc
 import PressureKitTestSupport
 import Synchronization
 
@@ -13,6 +14,8 @@ final class SeedDelegate: PressureControllerDelegate, @unchecked Sendable {
     /// Weak: the world has the controllers.
     weak var world: SeedWorld?
     let home: Int
+    /// That of the run.
+    private let thread = pthread_self()
     /// What hooks do: a number that says which, and of which value.
     var mood = 0
     /// Caches whose names end in this digit are not to be evicted; 10 and more for none.
@@ -26,6 +29,12 @@ final class SeedDelegate: PressureControllerDelegate, @unchecked Sendable {
     private func hook(_ number: Int) {
         guard mood % 7 == number, let world else { return }
         world.calledBack(mood / 7, home: home)
+    }
+
+    /// Another thread that has made a value tells of it when its reader has gone on: beside the next steps.
+    private func hookOfReader(_ number: Int) {
+        guard pthread_equal(pthread_self(), thread) != 0 else { return }
+        hook(number)
     }
 
     func didReceiveMemoryWarning(_ warning: MemoryWarning) {
@@ -45,8 +54,8 @@ final class SeedDelegate: PressureControllerDelegate, @unchecked Sendable {
 
     func evictionDidEnd(_ report: EvictionReport) { hook(2) }
 
-    func resourceDidLoad(_ resource: PressureResource) { hook(3) }
-    func resourceDidRestore(_ resource: PressureResource) { hook(4) }
+    func resourceDidLoad(_ resource: PressureResource) { hookOfReader(3) }
+    func resourceDidRestore(_ resource: PressureResource) { hookOfReader(4) }
     func levelDidChange(_ cause: PressureCause) { hook(5) }
     func willAppear() { hook(6) }
 

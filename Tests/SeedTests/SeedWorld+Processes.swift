@@ -19,8 +19,11 @@ extension SeedWorld {
         let isSound = home.rule == nil && !home.isSmall
         do {
             let report = try wait { try await manager.saveState(to: Self.directory) }
-            if isSound, !report.failures.isEmpty, !entries.contains(where: { !$0.lie.isWritable }) {
-                complain(.other, "not all was saved on a sound disk: \(report.failures)")
+            // What a disk has damaged while it lied stays damaged.
+            let isLasting = { (code: PressureError.Code) in [.damagedCopy, .restoreFailed].contains(code) }
+            let failures = report.failures.filter { !home.wasSpoilt || !isLasting($0.code) }
+            if isSound, !failures.isEmpty, !entries.contains(where: { !$0.lie.isWritable }) {
+                complain(.other, "not all was saved on a sound disk: \(failures)")
             }
             noteSaved(number, isWhole: isSound && report.failures.isEmpty)
             note("  saved \(report.caches.count) caches, \(report.failures.count) failures")

@@ -130,6 +130,6 @@ public final class AsyncKeyedCache<Key: Hashable & Sendable, Value: Spillable>: 
     /// Asks `handler` first when a load, spill or restore of this cache fails; `nil` asks nobody. As
     /// ``LazyCache/onFailure(_:)``.
     public func onFailure(_ handler: (@Sendable (ResourceFailure) -> Bool)?) {
-        entry.traits.failureHandler.withLock { $0 = handler }
+        entry.traits.failureHandler.withLock { $0 = handler.map(Handler.init) }
     }
 }

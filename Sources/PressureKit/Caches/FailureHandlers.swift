@@ -1,3 +1,5 @@
+import PressureSystem
+
 extension LazyCache {
     /// Asks `handler` first when a load, spill or restore of this cache fails; `nil` asks nobody.
     ///
@@ -5,7 +7,7 @@ extension LazyCache {
     ///   locked, on the thread on which it failed; for a spill that frees memory for others, on the manager's listener
     ///   thread.
     public func onFailure(_ handler: (@Sendable (ResourceFailure) -> Bool)?) {
-        entry.traits.failureHandler.withLock { $0 = handler }
+        entry.traits.failureHandler.withLock { $0 = handler.map(Handler.init) }
     }
 }
 
@@ -13,7 +15,7 @@ extension KeyedCache {
     /// Asks `handler` first when a load, spill or restore of this cache fails; `nil` asks nobody. As
     /// ``LazyCache/onFailure(_:)``.
     public func onFailure(_ handler: (@Sendable (ResourceFailure) -> Bool)?) {
-        entry.traits.failureHandler.withLock { $0 = handler }
+        entry.traits.failureHandler.withLock { $0 = handler.map(Handler.init) }
     }
 }
 

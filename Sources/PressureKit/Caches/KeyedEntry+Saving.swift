@@ -44,8 +44,7 @@ extension KeyedEntry {
             case .restore:
                 // As a restore: nobody else touches the copy meanwhile.
                 defer { endHolding(slot) }
-                let records = unsafe try writer.take(slot.copy.pointee, path: path(of: slot.base))
-                add(records.map { manifest(slot, records: $0) })
+                add(try savedCopy(slot, to: writer))
                 return true
             case .wait(let arrival):
                 guard waits else { return false }

@@ -18,7 +18,7 @@ extension LazyEntry {
             // As a restore: nobody else touches the copy meanwhile.
             if unsafe slot.header.pointee.apply({ $0.beginningRestore() }) != nil {
                 defer { endHolding(slot) }
-                return try unsafe writer.take(slot.copy.pointee, path: path).map { manifest(slot, records: $0) }
+                return try savedCopy(slot, to: writer)
             }
             switch unsafe slot.header.pointee.state.phase {
             case .unloaded, .loading: return nil

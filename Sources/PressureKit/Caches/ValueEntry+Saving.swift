@@ -49,6 +49,16 @@ extension ValueEntry {
         return manifest(slot, records: records, byteCount: bytes.byteCount)
     }
 
+    /// Takes over the copy of a value that this thread holds as one that restores it; `nil` when it cannot be read.
+    func savedCopy(_ slot: Slot<Value>, to writer: StateFrames) throws -> StateManifest.Value? {
+        let records = unsafe try writer.take(
+            slot.copy.pointee,
+            path: path(of: slot.base),
+            isReloadable: slot.header.pointee.state.isReloadable
+        )
+        return records.map { manifest(slot, records: $0) }
+    }
+
     /// What a state says of a value whose chunks are written.
     func manifest(_ slot: Slot<Value>, records: [SpillRecord], byteCount: Int? = nil) -> StateManifest.Value {
         unsafe StateManifest.Value(

@@ -38,20 +38,20 @@ final class ManagerContext: Sendable {
     private let ledger: FrameLedger
     private let managerDelegate = Lock(WeakDelegate())
     private let cleaningWorker = Lock<CleaningWorker?>(nil)
-    private let shortageIsOver = Lock<(@Sendable (MonotonicInstant) -> Bool)?>(nil)
+    private let shortageIsOver = Lock<Handler<MonotonicInstant, Bool>?>(nil)
     private let newestCause = Lock<PressureCause?>(nil)
-    private let reportHandler = Lock<(@Sendable (EvictionReport) -> Void)?>(nil)
+    private let reportHandler = Lock<Handler<EvictionReport, Void>?>(nil)
 
     /// Told of every report before anybody else: how the monitor learns what came back.
     var onReport: (@Sendable (EvictionReport) -> Void)? {
-        get { reportHandler.withLock { $0 } }
-        set { reportHandler.withLock { $0 = newValue } }
+        get { reportHandler.withLock { $0 }?.call }
+        set { reportHandler.withLock { $0 = newValue.map(Handler.init) } }
     }
 
     /// Whether a shortage that a reclaim answers is over, by a sample that was taken since it began. How the monitor tells.
     var isOver: (@Sendable (_ since: MonotonicInstant) -> Bool)? {
-        get { shortageIsOver.withLock { $0 } }
-        set { shortageIsOver.withLock { $0 = newValue } }
+        get { shortageIsOver.withLock { $0 }?.call }
+        set { shortageIsOver.withLock { $0 = newValue.map(Handler.init) } }
     }
 
     /// Who works ahead; `nil` when nothing is to be copied ahead. Set once, by the manager, before anybody asks.

@@ -10,7 +10,7 @@ struct CacheTraits: ~Copyable, Sendable {
     /// one load tells all.
     private let agreement: Atomic<UInt16>
     /// Asked of a failure before the controller is.
-    let failureHandler = Lock<(@Sendable (ResourceFailure) -> Bool)?>(nil)
+    let failureHandler = Lock<Handler<ResourceFailure, Bool>?>(nil)
     /// What is loaded instead while memory is short.
     let alternate = AtomicLazyReference<Alternate>()
     /// Whether a controller above it has, or had, a budget.

@@ -25,7 +25,7 @@ final class ReclaimEngine: Sendable {
     let probe: AllocationProbe
     let isProbed: Bool
     let backoff = Lock(SpillBackoff())
-    private let failureListener = Lock<(@Sendable (Failure) -> Void)?>(nil)
+    private let failureListener = Lock<Handler<Failure, Void>?>(nil)
     let history = Lock(PlanHistory(start: UseClock.now))
     /// For ``spill(_:_:)``; those of reclaims are the crew's.
     let encoders = Lock<[ChunkEncoder]>([])
@@ -148,8 +148,8 @@ final class ReclaimEngine: Sendable {
 
     /// Told of what fails outside reclaims, on the thread that found it, with nothing locked.
     var onFailure: (@Sendable (Failure) -> Void)? {
-        get { failureListener.withLock { $0 } }
-        set { failureListener.withLock { $0 = newValue } }
+        get { failureListener.withLock { $0 }?.call }
+        set { failureListener.withLock { $0 = newValue.map(Handler.init) } }
     }
 
     /// Whether write-back has failed since the last look: writing is suspended then, at once, since writes that

@@ -48,7 +48,7 @@ extension CacheEntry {
     @discardableResult
     func climb(_ kind: ResourceFailure.Kind, _ error: any Error) -> Bool {
         let failure = ResourceFailure(resource: PressureResource(entry: self), kind: kind, error: error)
-        if let handler = traits.failureHandler.withLock({ $0 }), handler(failure) { return true }
+        if let handler = traits.failureHandler.withLock({ $0 }), handler.call(failure) { return true }
         return host?.handle(failure) ?? false
     }
 }

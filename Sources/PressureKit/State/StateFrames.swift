@@ -60,8 +60,10 @@ final class StateFrames {
 
     /// Takes a copy over from a spill file as it is there, without unpacking it; `nil` when it cannot be read there.
     ///
-    /// - Parameter path: whose it is, for the report.
-    func take(_ copy: SpillCopy, path: @autoclosure () -> String) throws -> [SpillRecord]? {
+    /// - Parameters:
+    ///   - path: whose it is, for the report.
+    ///   - isReloadable: whether a loader makes it again.
+    func take(_ copy: SpillCopy, path: @autoclosure () -> String, isReloadable: Bool) throws -> [SpillRecord]? {
         guard let source = copy.file else { return [] }
         let decoder = try source.decoders.take()
         defer { source.decoders.giveBack(decoder) }
@@ -75,7 +77,7 @@ final class StateFrames {
                 unsafe payload = try source.payload(of: record, with: decoder)
             } catch {
                 for record in records { file.release(record) }
-                leaveOut(error.pressureError(path: path()))
+                leaveOut(error.pressureError(path: path(), isReloadable: isReloadable))
                 return nil
             }
             // In the decoder's memory, which is ours.

@@ -98,6 +98,20 @@ import Testing
         #expect(try await bad.value() == makeBytes(1000, seed: 1))
     }
 
+    /// What to do about one that is left out depends on whether a loader makes it.
+    @Test func aReportSaysWhetherALoaderMakesWhatIsLeftOut() async throws {
+        let app = try App(bench.disk)
+        let options = CacheOptions(supportedDispositions: .spill)
+        let made = try app.news.cache("made", options: options) { makeBytes(1000, seed: 1) }
+        try made.loadIfNeeded()
+        _ = await app.manager.simulateMemoryWarning(.critical)
+        try #require(made.residency == .spilled)
+        bench.disk.set(.init(.error(EIO), on: .read, .once(1)))
+        let report = try await app.manager.saveState(to: StateBench.directory)
+        #expect(report.failures.map(\.path) == ["news/made"])
+        #expect(report.failures.first?.message.hasSuffix("the cache's loader makes the value again.") == true)
+    }
+
     // MARK: Damage
 
     /// One bit anywhere, any length, a file of somebody else: refused whole, with a reason, and nothing has changed.
