@@ -89,7 +89,9 @@ extension SeedWorld {
                 complain(.p4, "\(how) \(name(number)) was not made again by its loader: \(failure)")
             }
             let home = homes[entry.home]
-            if !home.isUnreadable, !(isOnlyAsked && home.wasSpoilt) { complain(.p4, "\(how) \(name(number)) on a sound disk: \(failure)") }
+            if !home.isUnreadable, !(isOnlyAsked && home.wasSpoilt) {
+                complain(.p4, "\(how) \(name(number)) on a sound disk: \(failure)")
+            }
             let path = caches[entry.cache].entry.path
             if failure.path?.hasPrefix(path) != true { complain(.p4, "\(how) \(name(number)): not named: \(failure)") }
         default: complain(.other, "\(how) \(name(number)): \(failure)")

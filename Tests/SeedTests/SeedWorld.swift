@@ -143,7 +143,7 @@ final class SeedWorld: @unchecked Sendable {
             do {
                 _ = try PressureManager(configuration: configuration(number, disk, allowsMemory: false))
                 complain(.p9, "a spill directory in memory was not refused")
-            } catch where error.code == .spillDirectoryInMemory {
+            } catch  where error.code == .spillDirectoryInMemory {
                 // As it should be.
             }
         }
