@@ -95,6 +95,28 @@ import Testing
         #expect(throws: SeedPlan.Unreadable.self) { try SeedPlan(script: "world managers=1\nfly 3\n") }
     }
 
+    /// Runs that once found something, made short.
+    private static let found = [
+        // Nothing may leave, and a few bytes are missing: the background reclaim made one batch after the other.
+        """
+        world managers=1 limit=256 tier=2 order=1 direct=0 later=1 ahead=1 memory=1 nameless=1
+        controller 5 3
+        keyed 6 38 47
+        set 3 744
+        set 28 322
+        set 9 583 48
+        set 2 765 17
+        others 24 460 16
+        watch 31 41 15
+        """
+    ]
+
+    @Test(arguments: found) func whatWasFoundStaysMended(_ script: String) async throws {
+        let plan = try SeedPlan(script: script)
+        let outcome = try await onThread { plan.play() }
+        #expect(outcome.complaints.map(\.description) == [])
+    }
+
     /// A file that somebody got from a failure.
     @Test(.enabled(if: environment("PRESSUREKIT_SEED_SCRIPT") != nil))
     func theScriptBreaksNoPromise() async throws {

@@ -84,7 +84,7 @@ extension SeedWorld {
             }
         case .restoreFailed, .damagedCopy:
             // Whoever asks for what is there runs no loader, for which copies of what can be made again are not read back.
-            let isOnlyAsked = hasLoader && entry.exact == nil && how == "present"
+            let isOnlyAsked = hasLoader && entry.exact == nil && ["present", "update or make"].contains(how)
             if hasLoader, entry.exact == nil, !isOnlyAsked {
                 complain(.p4, "\(how) \(name(number)) was not made again by its loader: \(failure)")
             }

@@ -75,6 +75,8 @@ package final class Admission: Sendable {
         var restsUntil: MonotonicInstant?
         /// The heap is given back only in need until then.
         var heapRestsUntil: MonotonicInstant?
+        /// When it was last given back, and measured: an older sample knows nothing of it.
+        var heapGivenBackAt: MonotonicInstant?
         /// A reclaim was asked for that nobody waits for, and has not ended.
         var isAsked = false
     }
@@ -218,9 +220,10 @@ package final class Admission: Sendable {
         let (now, reading) = (clock.now(), books.reading)
         return withLedger { state in
             let isHeapResting = state.heapRestsUntil.map { now < $0 } ?? false
-            let givesHeapBack = room.wantsHeapBack && (room.needsHeapBack || !isHeapResting)
-            if let until = state.restsUntil, now < until, !givesHeapBack { return nil }
-            let bytes = state.ledger.backgroundGoal(in: room, reading)
+            let isNews = state.heapGivenBackAt.map { $0 < room.takenAt } ?? true
+            let givesHeapBack = isNews && room.wantsHeapBack && (room.needsHeapBack || !isHeapResting)
+            let isResting = state.restsUntil.map { now < $0 } ?? false
+            let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading)
             guard bytes > 0 || givesHeapBack else { return nil }
             return BackgroundWish(bytes: bytes, givesHeapBack: givesHeapBack, room: room)
         }
@@ -233,10 +236,13 @@ package final class Admission: Sendable {
     }
 
     /// The heap was given back, which took so long, and whoever allocated meanwhile waited. It is fifty times as long until
-    /// it may be again, unless it must.
+    /// it may be again, unless it must, by a newer sample.
     package func noteHeapGivenBack(in duration: Duration) {
         let end = clock.now()
-        state.withLock { $0.heapRestsUntil = end + duration * 50 }
+        state.withLock { state in
+            state.heapRestsUntil = end + duration * 50
+            state.heapGivenBackAt = end
+        }
     }
 
     /// Has a new sample taken. Waits some milliseconds at most.

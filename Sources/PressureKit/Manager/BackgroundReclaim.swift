@@ -16,12 +16,9 @@ struct BackgroundReclaim: Sendable {
     func run(isInterrupted: () -> Bool) -> Int {
         var freed = 0
         var fruitless = 0
-        var trimmed: MonotonicInstant?
         while !isInterrupted(), let wish = newWish() {
-            // An older sample knows nothing of it.
-            if wish.givesHeapBack, trimmed.map({ $0 < wish.room.takenAt }) ?? true {
+            if wish.givesHeapBack {
                 giveHeapBack()
-                trimmed = context.clock.now()
                 continue
             }
             guard wish.bytes > 0 else { break }
@@ -39,7 +36,7 @@ struct BackgroundReclaim: Sendable {
                 )
             }
             freed += batch
-            fruitless = batch < wish.bytes / 4 ? fruitless + 1 : 0
+            fruitless = batch * 4 < wish.bytes ? fruitless + 1 : 0
             context.admission.note(batch: batch, isExhausted: fruitless > 1)
             if isShrinking {
                 // What values leave in the heap is of no use to others, and the books take it for returned.
@@ -52,8 +49,9 @@ struct BackgroundReclaim: Sendable {
     private func giveHeapBack() {
         let start = context.clock.now()
         context.engine.heap.giveBack()
-        context.admission.noteHeapGivenBack(in: context.clock.now() - start)
+        let duration = context.clock.now() - start
         context.admission.refresh()
+        context.admission.noteHeapGivenBack(in: duration)
     }
 
     /// Has hooks called on the listener's thread, as in a reclaim, and waits for them as long as a critical one does: one

@@ -490,6 +490,39 @@ import Testing
         #expect(admission.backgroundWish()?.givesHeapBack == true)
     }
 
+    /// Nothing may leave, and the heap is needed, however often it was given back: one look in a pause, and one at a sample.
+    @Test func aHeapThatIsNeededKeepsTheBackgroundReclaimFromNoRest() {
+        let clock = ManualClock()
+        let samples = Lock(clock.now())
+        let admission = Admission(clock: clock)
+        let room: @Sendable () -> AdmissionRoom? = {
+            var room = AdmissionRoom(
+                bytes: -1 << 20,
+                takenAt: samples.withLock { $0 },
+                low: 4 << 20,
+                high: 8 << 20,
+                overdraft: 2 << 20
+            )
+            room.heap = 2 << 20
+            return room
+        }
+        admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
+        #expect(admission.backgroundWish()?.givesHeapBack == true)
+        admission.noteHeapGivenBack(in: .milliseconds(2))
+        #expect(admission.backgroundWish()?.givesHeapBack == false)
+        #expect(admission.backgroundWish().map { $0.bytes > 0 } == true)
+        admission.note(batch: 0, isExhausted: true)
+        #expect(admission.backgroundWish() == nil)
+        clock.advance(by: .milliseconds(50))
+        samples.withLock { $0 = clock.now() }
+        #expect(admission.backgroundWish()?.givesHeapBack == true)
+        #expect(admission.backgroundWish()?.bytes == 0, "still nothing may leave")
+        admission.noteHeapGivenBack(in: .milliseconds(2))
+        #expect(admission.backgroundWish() == nil)
+        clock.advance(by: Admission.pause)
+        #expect(admission.backgroundWish().map { $0.bytes > 0 } == true)
+    }
+
     @Test func manyReadersAtOnceAskForAllOfIt() async {
         let bank = Bank(room: .zero) { $0 }
         let admission = bank.admission()

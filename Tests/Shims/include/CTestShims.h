@@ -11,6 +11,9 @@ int pk_fork(void);
 /// `unshare(2)` with CLONE_NEWPID: the next child is 1 in a namespace of its own. For the same tests.
 int pk_unshare_processes(void);
 
+/// Has the kernel refuse `membarrier(2)` to this process from now on, all its threads, as a container's seccomp filter may.
+bool pk_refuse_membarrier(void);
+
 /// Has the calling thread's requests for memory refused that are made of the system by `mmap(2)`, or for an inflate stream
 /// of zlib: the one with number `first`, counted from 1, and with `lasts` all that follow. 0 ends it. Both functions are
 /// replaced in the executable that links this target, but not under ThreadSanitizer, which needs `mmap` for itself.
