@@ -15,7 +15,10 @@ import Testing
         await #expect(processExitsWith: .success) {
             require(pk_refuse_membarrier(), "no seccomp")
             let manager = try makeManager(fileSystem: InMemoryFileSystem())
-            let cache = try addController("app", to: manager.root).cache("value", initialValue: makeBytes(5000, seed: 1))
+            let cache = try addController("app", to: manager.root).cache(
+                "value",
+                initialValue: makeBytes(5000, seed: 1)
+            )
             for _ in 0..<Self.enough { require(try cache.withValue { $0 == makeBytes(5000, seed: 1) }, "wrong bytes") }
             require(!HazardScan.isPossible && !cache.entry.state.isBiased, "read without a pin")
             try cache.withValue { _ in require(cache.entry.pins == 1, "no pin") }
