@@ -35,6 +35,7 @@ done
 
 make_guest || exit
 tool=${PRESSURESIM:-.build/release/pressuresim}
+trap 'rm -f "$cache/tool.$$.ext4"' EXIT
 [ -x "$tool" ] || "$swift" build --configuration release --product pressuresim || exit
 make_tool_disk "$tool" || exit
 

@@ -22,10 +22,10 @@ run_cases() {
         -nographic -no-reboot -monitor none -serial "file:$console" -serial "file:$results" \
         -kernel "$cache/vmlinuz" -initrd "$cache/ramdisk" -append "$options" \
         -drive "file=$cache/root.ext4,format=raw,if=virtio,cache=unsafe" \
-        -drive "file=$cache/tool.ext4,format=raw,if=virtio,cache=unsafe" \
+        -drive "file=$cache/tool.$$.ext4,format=raw,if=virtio,cache=unsafe" \
         </dev/null >"$cache/$boot.qemu" 2>&1 &
     local guest=$!
-    tail -n +1 -f --pid="$guest" "$results" 2>/dev/null | tr -d '\r' | sed -u 's/^@ //'
+    tail -n +1 -f --pid="$guest" "$results" 2>/dev/null | sed -u -e 's/\r//' -e 's/^@ //'
     wait "$guest" || status=$?
     took "guest $boot" "$begun"
     # One that was not heard of has failed, or the guest has as a whole.

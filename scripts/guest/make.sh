@@ -86,7 +86,7 @@ make_tool_disk() {
     ldd "$tool" | awk '$3 ~ /^\// && $1 !~ /^lib(c|m|gcc_s|stdc\+\+|z|ld-linux.*)\.so/ { print $3 }' |
         while read -r library; do cp -L "$library" "$folder/lib/"; done
     cp -a scripts/guest/inside scripts/guest/cases Examples/Deployment/thumbnails.service "$folder/" || return
-    rm -f "$cache/tool.ext4" && truncate -s 400M "$cache/tool.ext4" && mkfs.ext4 -q -F -d "$folder" "$cache/tool.ext4"
+    rm -f "$cache/tool.$$.ext4" && truncate -s 400M "$cache/tool.$$.ext4" && mkfs.ext4 -q -F -d "$folder" "$cache/tool.$$.ext4"
     local status=$?
     rm -rf "$folder"
     return "$status"

@@ -10,7 +10,7 @@ SCRIPT
 contained() { inside "$group" unshare --cgroup --mount sh "$work/contain" "$@"; }
 contained sh -c '[ "$(cat /proc/self/cgroup)" = 0::/ ] && ! mkdir /sys/fs/cgroup/new 2>/dev/null' || failed "the namespace is not there"
 contained pressuresim doctor --json "$work/doctor" >/dev/null || failed "the doctor: status $?"
-[ "$(jq .limit_bytes "$work/doctor")" = 67108864 ] || failed "the limit that binds: $(jq -c '[.limit_bytes, .binding]' "$work/doctor")"
+[ "$(limit_seen)" = 67108864 ] || failed "the limit that binds: $(limit_seen)"
 events=$(jq -r '.signals[] | select(.origin == "memory.events") | .state' "$work/doctor")
 case $events in armed | verified) ;; *) failed "memory.events: $events" ;; esac
 # shellcheck disable=SC2046

@@ -6,6 +6,7 @@
 service() { # NAME MODE OPTION…
     name=$1 mode=$2
     shift 2
+    rm -f "$work/news"
     # shellcheck disable=SC2046
     systemd-run --quiet --unit="$name" --wait --property=MemorySwapMax=0 --property="StandardOutput=file:$work/news" \
         --property="StandardError=file:$work/complaint" "$@" pressuresim $(survive "$mode" 2)

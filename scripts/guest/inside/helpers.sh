@@ -47,6 +47,8 @@ field() { awk -v name="$2" '$1 == name { print $2 }' "$1"; }
 finished() {
     tail -n 1 "$1" | jq -e '.isFinal and .tally.lost == 0 and .tally.verifiedAtEnd == .tally.loaded' >/dev/null
 }
+# limit_seen: the least limit of a cgroup that the doctor saw, whatever the machine has.
+limit_seen() { jq '[.readings[] | select(.origin == "cgroup") | .limit_bytes] | min' "$work/doctor"; }
 library() { tail -n 1 "$work/news" | jq -r ".library.$1"; }
 
 # lives GROUP TIMES: with PressureKit it comes to its end, and nobody is killed.
@@ -79,5 +81,5 @@ eventually() {
     done
 }
 
-# hog MIB: takes so much and keeps it; its number is in $hog.
+# hog MIB: takes so much and keeps it.
 hog() { { head -c "$1M" /dev/zero; sleep 100000; } | tail -c "$1M" >/dev/null; }
