@@ -12,10 +12,12 @@ detail() { jq -r '.signals[] | select(.origin == "psi" and (.source | endswith("
 may() { inside "$group" $1 sh -c 'printf "some 100000 %s\0" "$1" 1<>"$0/memory.pressure"' "$group" "$2" 2>/dev/null; }
 inside "$group" pressuresim doctor --json "$work/doctor" >/dev/null || failed "the doctor, as root: status $?"
 root=$(detail)
+rm -f "$work/doctor"
 case $root in armed* | verified*) ;; *) failed "root: $root" ;; esac
 may "" 1000000 || failed "the kernel refuses root a window of 1 s"
 # shellcheck disable=SC2086
-inside "$group" $nobody pressuresim doctor --json "$work/doctor" >/dev/null || failed "the doctor, as nobody: status $?"
+inside "$group" $nobody pressuresim doctor --json "$work/doctor" >/dev/null 2>"$work/complaint" ||
+    failed "the doctor, as nobody: status $?, $(tail -n 1 "$work/complaint")"
 other=$(detail)
 ! may "$nobody" 1000000 || failed "the kernel takes a window of 1 s from nobody"
 if may "$nobody" 2000000; then

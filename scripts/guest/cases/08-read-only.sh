@@ -5,7 +5,8 @@
 . /guest/inside/helpers.sh
 group=$(group container memory.max 64M)
 cat >"$work/contain" <<'SCRIPT'
-mount -t cgroup2 -o ro cgroup2 /sys/fs/cgroup && mount -o remount,ro /sys/fs/cgroup && exec "$@"
+# Read-only here alone: what is mounted is shared with everybody.
+mount -t cgroup2 cgroup2 /sys/fs/cgroup && mount -o remount,bind,ro /sys/fs/cgroup && exec "$@"
 SCRIPT
 contained() { inside "$group" unshare --cgroup --mount sh "$work/contain" "$@"; }
 contained sh -c '[ "$(cat /proc/self/cgroup)" = 0::/ ] && ! mkdir /sys/fs/cgroup/new 2>/dev/null' || failed "the namespace is not there"

@@ -1,9 +1,14 @@
 # shellcheck shell=sh
+# shellcheck disable=SC2034 # What is set here is used in the cases.
 # To be sourced by a case: cgroups, the process with PressureKit and the one without, and what is said at the end.
 root=/sys/fs/cgroup
 work=$(mktemp -d /run/case.XXXXXX)
 # Not a cgroup: the child of `survive` moves itself into the one it is given, and here it is in the right one already.
 mkdir "$work/none" && : >"$work/none/cgroup.procs" && chmod -R a+rwX "$work"
+# Whoever is left in a cgroup of the case's ends with it.
+: >"$work/groups"
+each=
+trap 'while read -r each; do echo 1 >"$each/cgroup.kill"; done <"$work/groups"' EXIT
 
 ok() { echo "ok${1:+: $1}"; exit 0; }
 failed() { echo "failed: $*"; exit 1; }
@@ -12,11 +17,11 @@ skipped() { echo "skipped: $*"; exit 0; }
 # group NAME [FILE VALUE]…: a new cgroup, without swap unless that is said otherwise.
 group() {
     group=$root/$1
-    mkdir -p "$group" || failed "no cgroup $1"
+    mkdir -p "$group" && echo "$group" >>"$work/groups"
     shift
     [ ! -f "$group/memory.swap.max" ] || echo 0 >"$group/memory.swap.max"
     while [ $# -gt 0 ]; do
-        echo "$2" >"$group/$1" || failed "$1 does not take $2"
+        echo "$2" >"$group/$1"
         shift 2
     done
     echo "$group"
@@ -39,6 +44,17 @@ without() { # GROUP TIMES: the same values in a dictionary
     # shellcheck disable=SC2046
     inside "$1" pressuresim $(survive without "$2") >"$work/news" 2>"$work/complaint"
 }
+
+# To be asked while it runs, which takes it four minutes: a process with PressureKit, whose socket is there when
+# it can be.
+lasting="env PRESSUREKIT_CONTROL=$work/socket pressuresim $(survive with 4 --rate 1MB/s)"
+listens() { [ -S "$work/socket" ]; }
+# state ORIGIN [END OF ITS FILE'S NAME]: how that signal stands there.
+state() {
+    pressuresim status "$work/socket" --json - | jq -r --arg origin "$1" --arg file "${2:-}" \
+        '[.status.signals[] | select(.origin == $origin and (.source | endswith($file))) | .state] | first // "none"'
+}
+is() { [ "$(state "$2" "${3:-}")" = "$1" ]; }
 
 # field FILE NAME: the number in a line `name 1234`.
 field() { awk -v name="$2" '$1 == name { print $2 }' "$1"; }
