@@ -5,7 +5,7 @@ export SWIFT
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo bench test check pages format docs api weight man plugin wheel install uninstall
-.PHONY: fuzz soak
+.PHONY: fuzz soak guest
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -76,3 +76,8 @@ MINUTES ?= 10
 
 soak: setup ## Use the library in a real memory limit for MINUTES=10, as root, and look whether anything grows.
 	@scripts/soak.sh $(MINUTES)
+
+CASES ?=
+
+guest: setup ## Run cases on a kernel with cgroup v2 and systemd under qemu; CASES= for some of scripts/guest/cases.
+	@scripts/guest.sh $(CASES)

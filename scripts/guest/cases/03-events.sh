@@ -22,7 +22,7 @@ count=$(field "$group/memory.events.local" max)
 is armed memory.events /above/memory.events.local || failed "the cgroup above: $(state memory.events /above/memory.events.local)"
 echo 1 >"$group/cgroup.kill"
 wait
-rm -f "$work/socket"
+rm -f "$work/own/socket"
 # As on kernels before 5.2, which have no local file.
 : >"$work/empty"
 mount --bind "$work/empty" "$group/memory.events.local"

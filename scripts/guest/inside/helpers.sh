@@ -5,6 +5,8 @@ root=/sys/fs/cgroup
 work=$(mktemp -d /run/case.XXXXXX)
 # Not a cgroup: the child of `survive` moves itself into the one it is given, and here it is in the right one already.
 mkdir "$work/none" && : >"$work/none/cgroup.procs" && chmod -R a+rwX "$work"
+# A socket is made only where nobody else may write.
+mkdir -m 700 "$work/own"
 # Whoever is left in a cgroup of the case's ends with it.
 : >"$work/groups"
 each=
@@ -47,11 +49,11 @@ without() { # GROUP TIMES: the same values in a dictionary
 
 # To be asked while it runs, which takes it four minutes: a process with PressureKit, whose socket is there when
 # it can be.
-lasting="env PRESSUREKIT_CONTROL=$work/socket pressuresim $(survive with 4 --rate 1MB/s)"
-listens() { [ -S "$work/socket" ]; }
+lasting="env PRESSUREKIT_CONTROL=$work/own/socket pressuresim $(survive with 4 --rate 1MB/s)"
+listens() { [ -S "$work/own/socket" ]; }
 # state ORIGIN [END OF ITS FILE'S NAME]: how that signal stands there.
 state() {
-    pressuresim status "$work/socket" --json - | jq -r --arg origin "$1" --arg file "${2:-}" \
+    pressuresim status "$work/own/socket" --json - | jq -r --arg origin "$1" --arg file "${2:-}" \
         '[.status.signals[] | select(.origin == $origin and (.source | endswith($file))) | .state] | first // "none"'
 }
 is() { [ "$(state "$2" "${3:-}")" = "$1" ]; }
