@@ -25,7 +25,7 @@ seconds=2400
 names=("$@")
 if [ "${1:-}" = --short ]; then
     seconds=240
-    names=(max high events limit-changes read-only)
+    names=(max high events stalls read-only)
 elif [ $# -eq 0 ]; then
     for file in scripts/guest/cases/*.sh; do names+=("$(case_name "$file")"); done
 fi
