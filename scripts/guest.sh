@@ -35,7 +35,8 @@ done
 
 make_guest || exit
 tool=${PRESSURESIM:-.build/release/pressuresim}
-trap 'rm -f "$cache/tool.$$.ext4"' EXIT
+# A guest would go on by itself.
+trap 'rm -f "$cache/tool.$$.ext4"; [ -z "${guest:-}" ] || kill "$guest" 2>/dev/null' EXIT
 [ -x "$tool" ] || "$swift" build --configuration release --product pressuresim || exit
 make_tool_disk "$tool" || exit
 

@@ -24,9 +24,10 @@ run_cases() {
         -drive "file=$cache/root.ext4,format=raw,if=virtio,cache=unsafe" \
         -drive "file=$cache/tool.$$.ext4,format=raw,if=virtio,cache=unsafe" \
         </dev/null >"$cache/$boot.qemu" 2>&1 &
-    local guest=$!
+    guest=$!
     tail -n +1 -f --pid="$guest" "$results" 2>/dev/null | sed -u -e 's/\r//' -e 's/^@ //'
     wait "$guest" || status=$?
+    guest=
     took "guest $boot" "$begun"
     # One that was not heard of has failed, or the guest has as a whole; unless there was no time.
     for name in "$@"; do
