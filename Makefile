@@ -5,7 +5,7 @@ export SWIFT
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo bench test check pages format docs api weight man plugin wheel install uninstall
-.PHONY: fuzz soak seeds
+.PHONY: fuzz soak seeds guest
 
 help: ## List these targets.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -81,3 +81,8 @@ SEEDS ?= 1-10000
 
 seeds: setup ## Play whole runs from SEEDS=1-10000, then look how soon mistakes in the library are found.
 	@scripts/seeds.sh $(SEEDS)
+
+CASES ?=
+
+guest: setup ## Run cases on a kernel with cgroup v2 and systemd under qemu; CASES= for some of scripts/guest/cases.
+	@scripts/guest.sh $(CASES)

@@ -2,11 +2,11 @@
 # Every script parses, and shellcheck finds nothing, where it is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts=(scripts/*.sh scripts/faults/*.sh Examples/*/*.sh .ci/run)
+scripts=(scripts/*.sh scripts/faults/*.sh scripts/guest/*.sh scripts/guest/inside/* scripts/guest/cases/*.sh Examples/*/*.sh .ci/run)
 
 for script in "${scripts[@]}"; do
     bash -n "$script"
-    case $script in scripts/steps.sh | scripts/faults/disks.sh) continue ;; esac # Sourced, not run.
+    case $script in scripts/steps.sh | scripts/faults/disks.sh | scripts/guest/make.sh | scripts/guest/boot.sh | */helpers.sh) continue ;; esac # Sourced, not run.
     [ -x "$script" ] || { echo "$script is not executable" >&2; exit 1; }
 done
 if command -v shellcheck >/dev/null; then

@@ -29,6 +29,7 @@ scripts/setup.sh zstd || echo "tests: without libzstd's headers"
 step "build" "$swift" build --build-tests
 # Before the rest begins beside: what is shown there is shown on a machine that has time for it.
 step "real memory limits" scripts/real.sh
+step "a guest kernel" scripts/guest.sh --short
 beside others
 tests "tests" 2400 --skip-build
 step "pages in a browser" scripts/pages.sh

@@ -104,7 +104,7 @@ run() {
         sleep 0.05
     done
     [ -n "$address" ] || { cat "$work/err" >&2; return 1; }
-    COUNT=$count wrk --threads 2 --connections $connections --duration ${seconds}s --latency --script random.lua \
+    COUNT=$count wrk --threads 2 --connections "$connections" --duration "${seconds}s" --latency --script random.lua \
         "$protocol://$address" >"$work/wrk" &
     local load=$!
     began=$(date +%s%N)
