@@ -2,9 +2,12 @@
 
 SWIFT ?= swift
 export SWIFT
+# The package manager names the traits to the compiler in the order of a hashed set, which is another in each process: without
+# this, each build that plans anew compiles all of our modules anew.
+export SWIFT_DETERMINISTIC_HASHING = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo bench test check pages format docs api weight man plugin wheel install uninstall
+.PHONY: help setup demo live bench test check pages format docs api weight man plugin wheel install uninstall
 .PHONY: fuzz soak seeds guest
 
 help: ## List these targets.
@@ -15,7 +18,12 @@ setup: ## Install zlib's headers through apt, if they are missing.
 
 demo: setup ## Play the gallery scenario on this machine's real memory.
 	$(SWIFT) build --configuration release --product pressuresim
-	.build/release/pressuresim run Scenarios/gallery.yaml
+	.build/release/pressuresim run Scenarios/gallery.yaml --html .build/gallery.html
+	@echo "The same as a page with charts: open .build/gallery.html in a browser."
+
+live: setup ## Play a shop for ten minutes that you can speak to: it says how, for pressuresim status and warn.
+	$(SWIFT) build --configuration release --product pressuresim
+	@scripts/live.sh .build/release/pressuresim
 
 BENCHFLAGS ?= --quick
 

@@ -129,7 +129,7 @@ let package = Package(
         // Of the tool: the language of scenarios, which the fuzzer reads as well, and the pages it writes for a browser.
         .target(
             name: "ScenarioLanguage",
-            dependencies: layers + [.product(name: "Yams", package: "Yams")],
+            dependencies: layers + ["CZlib", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings
         ),
         .target(name: "ReportPages", dependencies: ["PressureSystem"], swiftSettings: settings),
@@ -256,9 +256,9 @@ if Context.environment["PRESSUREKIT_FUZZ"] != nil {
     )
 }
 
-if Context.environment["PRESSUREKIT_ONLY_SEEDS"] != nil {
-    // For scripts/seeds.sh, which builds the library with mistakes in it: nothing else has to be built for that.
-    let kept = ["SeedTests", "PressureKitTestSupport", "CTestShims"]
+if let only = Context.environment["PRESSUREKIT_ONLY_TESTS"] {
+    // For scripts/seeds.sh and scripts/traits.sh, which build the library several times: one target of tests, and not the tool.
+    let kept = [only, "PressureKitTestSupport", "CTestShims"]
     let others = ["pressuresim", "ReportPages", "ScenarioLanguage", "PressureKitC", "CPressureKit"]
     package.targets.removeAll { ($0.isTest && !kept.contains($0.name)) || others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

@@ -17,7 +17,7 @@ export PRESSUREKIT_FIGURES=1
 export PRESSUREKIT_SEED_MARK=$PWD/.build-seeds/last.txt
 
 mkdir -p .build-seeds
-only=(env PRESSUREKIT_ONLY_SEEDS=1)
+only=(env PRESSUREKIT_ONLY_TESTS=SeedTests)
 step "build" "${only[@]}" "$swift" build --build-tests --scratch-path .build-seeds
 step "seeds $seeds" "${only[@]}" PRESSUREKIT_SEEDS="$seeds" "$swift" test --skip-build --no-parallel \
     --scratch-path .build-seeds --filter SeedTests

@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
+# Only what is built here.
+export PRESSUREKIT_ONLY_TESTS=PressureKitTests
 
 # The manifest's own list; those of its dependencies are indented further.
 list=$("$swift" package dump-package | awk '/^  "traits" : \[/{inside=1} /^  \]/{inside=0} inside')

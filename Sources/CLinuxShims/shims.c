@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/socket.h>
@@ -128,6 +129,8 @@ int64_t pk_monotonic_nanoseconds(void) {
 void pk_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 uint32_t pk_thread_identifier(void) { return (uint32_t)gettid(); }
+
+int pk_signal_when_parent_ends(int number) { return prctl(PR_SET_PDEATHSIG, number); }
 
 int pk_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 

@@ -52,4 +52,7 @@ static inline int pk_deflater_begin(pk_deflater *deflater, void *base, size_t si
 /// The twin of `pk_deflate_init_raw`.
 static inline int pk_inflate_init_raw(z_streamp stream) { return inflateInit2(stream, -MAX_WBITS); }
 
+/// With a header and a checksum around it, as gzip(1) writes.
+static inline int pk_inflate_init_gzip(z_streamp stream) { return inflateInit2(stream, MAX_WBITS + 16); }
+
 #endif

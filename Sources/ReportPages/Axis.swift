@@ -40,7 +40,8 @@ package struct Axis: Hashable, Sendable {
     /// without its sign: there the chart hangs from the line.
     package static func bytes(from lowest: Double = 0, to highest: Double, ticks count: Int = 5) -> Axis {
         let steps = Ticks.bytes(from: min(lowest, 0), to: max(highest, 1), count: count)
-        let ticks = steps.map { Tick(value: $0, label: $0 == 0 ? "0" : Numeral.bytes(abs($0))) }
+        let unit = Unit.bytes(steps)
+        let ticks = steps.map { Tick(value: $0, label: $0 == 0 ? "0" : unit.text(abs($0))) }
         return Axis(.linear, min(lowest, 0), max(highest, 1), ticks)
     }
 
@@ -49,8 +50,9 @@ package struct Axis: Hashable, Sendable {
         let end = end > 0 ? end : 1
         let step = Ticks.timeStep(for: end, count: count)
         let values = Ticks.multiples(of: step, from: 0, to: end)
+        let unit = Unit.seconds(values, step: step)
         let ticks = values.enumerated().map { index, value in
-            Tick(value: value, label: label(seconds: value, step: step), isMinor: index % 2 == 1 && values.count > 4)
+            Tick(value: value, label: unit.text(value), isMinor: index % 2 == 1 && values.count > 4)
         }
         return Axis(.linear, 0, end, ticks)
     }
@@ -76,8 +78,9 @@ package struct Axis: Hashable, Sendable {
         let step = Ticks.step(for: highest > lowest ? highest - lowest : 1, count: count)
         let lower = (lowest / step).rounded(.down) * step
         let upper = max((highest / step).rounded(.up) * step, lower + step)
-        let ticks = Ticks.multiples(of: step, from: lower, to: upper).map { Tick(value: $0, label: Numeral.short($0)) }
-        return Axis(.linear, lower, upper, ticks)
+        let values = Ticks.multiples(of: step, from: lower, to: upper)
+        let unit = Unit.numbers(values)
+        return Axis(.linear, lower, upper, values.map { Tick(value: $0, label: $0 == 0 ? "0" : unit.text($0)) })
     }
 
     /// Positions that stand for nothing but their order: the middles of so many equal parts.
@@ -88,16 +91,6 @@ package struct Axis: Hashable, Sendable {
 
     /// The same with labels for some of them.
     package static func places(count: Int, ticks: [Tick]) -> Axis { Axis(.linear, 0, Double(max(count, 1)), ticks) }
-
-    private static func label(seconds: Double, step: Double) -> String {
-        switch step {
-        case 3600...: "\(Numeral.short(seconds / 3600)) h"
-        case 60...: "\(Numeral.short(seconds / 60)) min"
-        case 1...: "\(Numeral.short(seconds)) s"
-        case 1e-3...: "\(Numeral.short(seconds * 1e3)) ms"
-        default: "\(Numeral.short(seconds * 1e6)) µs"
-        }
-    }
 
     private static func label(decade: Double) -> String {
         for (unit, worth) in [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)] where decade >= worth * 0.999 {

@@ -9,14 +9,16 @@ package struct Bars: Sendable {
     }
 
     package struct Bar: Sendable {
-        var tone: Tone
-        var value: Double
-        /// The value as people read it.
+        /// One beside the other.
+        var parts: [(tone: Tone, value: Double)]
+        /// The whole as people read it.
         var text: String
 
-        package init(tone: Tone, value: Double, text: String) {
-            (self.tone, self.value, self.text) = (tone, value, text)
-        }
+        var value: Double { parts.reduce(0) { $0 + $1.value } }
+
+        package init(tone: Tone, value: Double, text: String) { self.init(parts: [(tone, value)], text: text) }
+
+        package init(parts: [(tone: Tone, value: Double)], text: String) { (self.parts, self.text) = (parts, text) }
     }
 
     /// Unique in the page.
@@ -82,16 +84,21 @@ package struct Bars: Sendable {
     }
 
     private static func draw(_ bar: Bar, top: Double, most: Double) -> Html {
-        let part = min(max(bar.value / most, 0), 1)
+        var left = 0.0
         return .group {
             Html("rect", .class("track"), .set("y", top), .set("width", part: share), .set("height", 14))
-            Html(
-                "rect",
-                .class("fill-\(bar.tone)"),
-                .set("y", top),
-                .set("width", part: part * share),
-                .set("height", 14)
-            )
+            bar.parts.map { part in
+                let width = min(max(part.value / most, 0), 1 - left)
+                defer { left += width }
+                return Html(
+                    "rect",
+                    .class("fill-\(part.tone)"),
+                    .set("x", part: left * share),
+                    .set("y", top),
+                    .set("width", part: width * share),
+                    .set("height", 14)
+                )
+            }
             Html("text", .class("row value"), .set("x", part: share), .set("dx", 78), .set("y", top + 12)) { bar.text }
         }
     }

@@ -3,13 +3,22 @@ package struct ChartFigure: Sendable {
     /// One kind of thing in the chart.
     package struct Entry: Sendable {
         /// What it looks like there.
-        package enum Look: String, Sendable { case box, bar, line, dashed }
+        package enum Look: String, Sendable {
+            case box, bar, line, dashed
+            /// The shading of a level.
+            case warning, critical
+            /// The side of a goal that is good, and the goal.
+            case better, goal
+        }
 
         var tone: Tone
         var look: Look = .box
         /// A drawing of ten pixels around its origin, in place of the look.
         var glyph: StaticString?
         var text: String
+
+        /// A look that has no tone.
+        package static func look(_ look: Look, _ text: String) -> Entry { Entry(tone: .ink, look: look, text: text) }
 
         package init(tone: Tone, look: Look = .box, glyph: StaticString? = nil, text: String) {
             (self.tone, self.look, self.glyph, self.text) = (tone, look, glyph, text)

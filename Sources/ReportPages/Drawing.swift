@@ -12,10 +12,13 @@ struct Drawing: Sendable {
     var height: Double
     /// Pixels above it that are drawn into, with a negative `y`.
     var headroom = 0.0
+    /// The same on phones, if it is not the same.
+    var narrowHeadroom: Double?
 
     /// The drawing with what stands in it.
     func html(@HtmlBuilder content: () -> Html) -> Html {
-        let style = "--height:\(PathData.number(height))px;--headroom:\(PathData.number(headroom))px"
+        let narrow = narrowHeadroom.map { ";--narrow-headroom:\(PathData.number($0))px" } ?? ""
+        let style = "--height:\(PathData.number(height))px;--headroom:\(PathData.number(headroom))px\(narrow)"
         return Html("div", .class(kind), .set("style", style)) {
             Html(
                 "svg",

@@ -37,14 +37,25 @@ package struct Page: Sendable {
     var opening: Html
     var sections: [Section]
     var footer: Html
+    /// The program that wrote it, with its version.
+    var generator: String
 
-    package init(title: String, kicker: String, lead: Html, opening: Html, sections: [Section], footer: Html) {
+    package init(
+        title: String,
+        kicker: String,
+        lead: Html,
+        opening: Html,
+        sections: [Section],
+        footer: Html,
+        generator: String
+    ) {
         self.title = title
         self.kicker = kicker
         self.lead = lead
         self.opening = opening
         self.sections = sections
         self.footer = footer
+        self.generator = generator
     }
 
     /// The whole file.
@@ -62,7 +73,7 @@ package struct Page: Sendable {
                 Html("meta", .set("http-equiv", "Content-Security-Policy"), .set("content", Self.policy))
                 Html("meta", .set("name", "viewport"), .set("content", "width=device-width, initial-scale=1"))
                 Html("meta", .set("name", "color-scheme"), .set("content", "light dark"))
-                Html("meta", .set("name", "generator"), .set("content", "pressuresim"))
+                Html("meta", .set("name", "generator"), .set("content", generator))
                 Html("title") { "\(title) · \(kicker)" }
                 Html("link", .set("rel", "icon"), .set("href", "data:,"))
                 Html("style") { Stylesheet.css }
@@ -146,10 +157,21 @@ package struct Page: Sendable {
         }
     }
 
+    /// What an answer says of what was hoped for.
+    package enum Verdict: String, Sendable {
+        case good = "✓"
+        case bad = "✗"
+        /// Neither: nobody is better, or it cannot be said.
+        case open = "–"
+
+        var tone: Tone { self == .good ? .green : self == .bad ? .red : .grey }
+        var textClass: String { self == .good ? "good" : self == .bad ? "bad" : "muted" }
+    }
+
     /// The answer, in one sentence that cannot be missed; the sign says it without colour.
-    package static func verdict(isGood: Bool, _ title: String, _ text: String) -> Html {
-        Html("section", .class("verdict tone-\(isGood ? Tone.green : .red)"), .set("aria-label", "Verdict")) {
-            Html("h2", .class(isGood ? "good" : "bad")) { "\(isGood ? "✓" : "✗") \(title)" }
+    package static func verdict(_ verdict: Verdict, _ title: String, _ text: String) -> Html {
+        Html("section", .class("verdict tone-\(verdict.tone)"), .set("aria-label", "Verdict")) {
+            Html("h2", .class(verdict.textClass)) { "\(verdict.rawValue) \(title)" }
             Html("p") { text }
         }
     }

@@ -16,6 +16,10 @@ package struct Plot: Sendable {
     var y: Axis
     /// Pixels above the plot that layers draw into, with a negative `y`.
     var headroom = 0
+    /// The narrowest that it gets, in pixels: on a phone.
+    var narrowest = 280.0
+    /// On phones, where other things may stand above the plot, the same as `headroom`.
+    var narrowHeadroom: Int?
     /// What is drawn, the first at the back.
     var layers: [Html] = []
 
@@ -27,6 +31,8 @@ package struct Plot: Sendable {
         x: Axis,
         y: Axis,
         headroom: Int = 0,
+        narrowHeadroom: Int? = nil,
+        narrowest: Double = 280,
         layers: [Html] = []
     ) {
         self.id = id
@@ -36,6 +42,8 @@ package struct Plot: Sendable {
         self.x = x
         self.y = y
         self.headroom = headroom
+        self.narrowHeadroom = narrowHeadroom
+        self.narrowest = narrowest
         self.layers = layers
     }
 
@@ -47,7 +55,8 @@ package struct Plot: Sendable {
             description: description,
             kind: "plot",
             height: Double(height),
-            headroom: Double(headroom)
+            headroom: Double(headroom),
+            narrowHeadroom: narrowHeadroom.map(Double.init)
         ).html {
             grid
             layers
@@ -68,19 +77,21 @@ package struct Plot: Sendable {
         let vertical = y.ticks.map { tick in
             Self.label(tick.label, .class("y"), x: 0, y: 1 - y.position(of: tick.value), dx: -8, dy: 4)
         }
-        let horizontal = x.ticks.map { tick in
+        return .sequence(vertical + Self.below(x, narrowest: narrowest))
+    }
+
+    /// The labels of the axis below a chart. One whose middle stands so near to an end that half of it would be outside
+    /// begins or ends at its place.
+    ///
+    /// - Parameter width: the narrowest that the chart gets, in pixels.
+    static func below(_ x: Axis, narrowest width: Double) -> [Html] {
+        x.ticks.map { tick in
             let place = x.position(of: tick.value)
-            let end = place < 0.02 ? " first" : place > 0.95 ? " last" : ""
-            return Self.label(
-                tick.label,
-                .class("x\(end)\(tick.isMinor ? " minor" : "")"),
-                x: place,
-                y: 1,
-                dx: 0,
-                dy: 20
-            )
+            let half = Double(tick.label.count) * LabelFit.characterWidth / 2 / width
+            let end = place < min(half, 0.5) ? " first" : 1 - place < half ? " last" : ""
+            let names = "x\(end)\(tick.isMinor ? " minor" : "")"
+            return label(tick.label, .class(names), x: place, y: 1, dx: 0, dy: 20)
         }
-        return .sequence(vertical + horizontal)
     }
 
     // MARK: Layers

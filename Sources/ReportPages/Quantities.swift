@@ -2,8 +2,9 @@ import PressureSystem
 
 /// Numbers as people read them: three significant digits and a unit.
 package enum Quantities {
-    /// `"340 ns"`, `"4.2 ms"`, `"12.5 s"`.
+    /// `"340 ns"`, `"4.2 ms"`, `"12.5 s"`; `"0 s"` for none.
     package static func duration(_ seconds: Double) -> String {
+        if seconds == 0 { return "0 s" }
         let units: [(String, Double)] = [("s", 1), ("ms", 1e-3), ("µs", 1e-6)]
         for (name, worth) in units where seconds >= worth { return "\(digits(seconds / worth)) \(name)" }
         return "\(digits(seconds * 1e9)) ns"

@@ -41,8 +41,13 @@ package struct Strips: Sendable {
         self.rows = rows
     }
 
-    private static let pitch = 64.0
-    private static let barHeight = 34.0
+    private static let pitch = 78.0
+    private static let barHeight = 44.0
+
+    /// The powers of ten up to the fullest interval of all rows: one scale for all, so that rows can be compared.
+    private var decades: [Double] {
+        Ticks.decades(from: 1, to: Double(rows.flatMap(\.bars).map(\.count).max() ?? 1))
+    }
 
     /// The drawing.
     package var html: Html {
@@ -53,23 +58,27 @@ package struct Strips: Sendable {
                 return Plot.segment("grid", from: (place, 0), to: (place, 1))
             }
             rows.enumerated().map { row($1, top: Self.pitch * Double($0)) }
-            axis.ticks.map { tick in
-                let place = axis.position(of: tick.value)
-                let end = place < 0.02 ? " first" : place > 0.95 ? " last" : ""
-                let names = "x\(end)\(tick.isMinor ? " minor" : "")"
-                return Plot.label(tick.label, .class(names), x: place, y: 1, dx: 0, dy: 20)
-            }
+            Plot.below(axis, narrowest: 280)
         }
     }
 
     /// Height is the logarithm of the number, so that the one slow restore among thousands is still seen.
     private func row(_ row: Row, top: Double) -> Html {
-        let most = Double(row.bars.map(\.count).max() ?? 1)
+        let decades = decades
+        let most = decades[decades.count - 1]
         let base = top + Self.pitch - 8
         return .group {
             Html("rect", .class("paper"), .set("y", top + 4), .set("width", "100%"), .set("height", 16))
             Plot.title(row.title, y: top + 16, phone: 22, desk: 80)
             Html("text", .class("row value"), .set("x", "100%"), .set("y", top + 16)) { row.summary }
+            decades.map { count in
+                let y = base - Self.height(of: Int(count), most: most)
+                return Html("line", .class("grid"), .set("x2", "100%"), .set("y1", y), .set("y2", y))
+            }
+            [1, most].map { count in
+                let y = base - Self.height(of: Int(count), most: most)
+                return Html("text", .class("y count"), .set("dx", -8.0), .set("y", y + 4)) { Numeral.short(count) }
+            }
             row.bars.filter { $0.count > 0 }.map { bar in
                 let height = Self.height(of: bar.count, most: most)
                 let start = axis.position(of: bar.lower)
@@ -96,7 +105,7 @@ package struct Strips: Sendable {
         }
     }
 
-    /// A bar's height in pixels: one event can be seen, and the fullest interval has all of the row.
+    /// A bar's height in pixels: one event can be seen, and `most` has all of the row.
     static func height(of count: Int, most: Double) -> Double {
         barHeight * (1 + Ticks.log10(Double(count))) / (1 + Ticks.log10(max(most, 1)))
     }

@@ -18,6 +18,7 @@ enum Stylesheet {
         p{margin:0 0 .8em;max-width:44rem}
         a{color:var(--link);text-underline-offset:.15em}
         code,.code{font:.9em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace}
+        code.option{white-space:nowrap}
         bdi,code,td,th,li,dd{unicode-bidi:isolate}
         :focus-visible{outline:2px solid var(--link);outline-offset:3px;border-radius:2px}
         section{border-top:1px solid var(--rule);margin-top:2.75rem;padding-top:1.5rem}
@@ -91,9 +92,10 @@ enum Stylesheet {
         .swatch.line{height:0;border-top:2px solid var(--tone);background:none}
         .swatch.dashed{height:0;border-top:2px dashed var(--tone);background:none}
         .swatch.bar{height:4px}
+        .swatch.warning{background:var(--warning)}
+        .swatch.critical{background:repeating-linear-gradient(135deg,var(--red) 0 1.5px,transparent 1.5px 5px) 0 100%/100% 4px no-repeat,var(--critical)}
         .plot{position:relative;padding:var(--headroom) 6px 30px 62px}
-        .plot.strips,.plot.bars{padding-left:0}
-        .plot.strips{padding-right:0}
+        .plot.bars{padding-left:0}
         .plot.bars{padding-bottom:0;max-width:46rem}
         .plot svg{display:block;overflow:visible}
         .plot>svg{height:var(--height)}
@@ -103,7 +105,6 @@ enum Stylesheet {
         .plot text.value,.plot text.y,.plot text.x.last{text-anchor:end}
         .plot text.x,.plot text.middle{text-anchor:middle}
         .plot text.x.first{text-anchor:start}
-        .plot.strips text.x.last{text-anchor:end}
         .plot path,.plot line,.plot circle{vector-effect:non-scaling-stroke}
         .grid{stroke:var(--rule);stroke-width:1}
         .zero{stroke:var(--muted);stroke-width:1}
@@ -114,12 +115,19 @@ enum Stylesheet {
         .mark{stroke:var(--ink);stroke-width:1;opacity:.75}
         .mark.median{stroke-width:2.5;opacity:1}
         .rulemark{stroke:var(--ink);stroke-width:1;stroke-dasharray:2 3}
+        .leader{stroke:var(--muted);stroke-width:1}
         .reclaim{fill:var(--ink);stroke:var(--ink);stroke-width:1}
         .level-warning{fill:var(--warning)}
         .level-critical{fill:var(--critical)}
         .faint{opacity:.45}
         .paper{fill:var(--paper)}
         .track{fill:var(--raised)}
+        .better{fill:var(--rule)}
+        .frame{fill:none;stroke:var(--rule)}
+        .goal{stroke:var(--ink);stroke-width:2.5}
+        .cut{fill:none;stroke:var(--paper);stroke-width:2}
+        .swatch.better{background:var(--rule)}
+        .swatch.goal{width:0;border-left:2.5px solid var(--ink);height:14px;background:none;margin:0 6px}
         .median-line{stroke:var(--muted);stroke-width:1}
         .reference{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:5 4}
         .hatch{fill:url(#hatch)}
@@ -154,7 +162,7 @@ enum Stylesheet {
         ol.steps .when{grid-column:2;grid-row:1;font-size:.85rem}
         ol.steps .took{grid-row:1;grid-column:3}
         ol.steps .what{grid-column:2/4}
-        .plot{padding-left:56px}
+        .plot{padding-left:56px;padding-top:var(--narrow-headroom,var(--headroom))}
         .plot text.row{font-size:12px}
         .tiles{grid-template-columns:1fr 1fr;gap:1.1rem}
         .multiples{grid-template-columns:1fr}

@@ -32,7 +32,7 @@ package enum Thinning {
     }
 }
 
-/// Which of several labels in a row can be read.
+/// How much room labels take.
 package enum LabelFit {
     /// A label and where its middle stands, 0 … 1.
     package struct Label: Hashable, Sendable {
@@ -44,26 +44,9 @@ package enum LabelFit {
 
     /// An upper bound of a character's width in a chart's labels, in pixels.
     package static let characterWidth = 7.5
-    private static let gap = 8.0
 
     /// The text, or as much of its beginning as has room, with an ellipsis.
     static func shortened(_ text: String, to count: Int) -> String {
         text.count > count ? text.prefix(max(count - 1, 0)) + "…" : text
-    }
-
-    /// Those that fit beside each other, the ones before others first.
-    ///
-    /// - Parameters:
-    ///   - labels: from left to right.
-    ///   - width: of the plot, in pixels.
-    package static func fitting(_ labels: [Label], width: Double) -> [Bool] {
-        var end = -Double.infinity
-        return labels.map { label in
-            let half = Double(label.text.count) * characterWidth / 2
-            let middle = label.position * width
-            guard middle - half >= end else { return false }
-            end = middle + half + gap
-            return true
-        }
     }
 }

@@ -62,6 +62,16 @@ package enum Numeral {
         return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
     }
 
+    /// A number with so many decimals and groups of three digits: `"1,500"`, `"0.50"`.
+    static func grouped(_ value: Double, _ decimals: Int) -> String {
+        guard value.isFinite, abs(value) < 1e15 else { return short(value) }
+        let text = Quantities.fixed(value, decimals)
+        let parts = text.split(separator: ".", maxSplits: 1)
+        guard let whole = Int(parts[0]) else { return text }
+        let sign = whole == 0 && text.hasPrefix("-") ? "-" : ""
+        return sign + ([Quantities.count(whole)] + parts.dropFirst().map(String.init)).joined(separator: ".")
+    }
+
     /// Bytes in the largest unit that keeps a whole digit, without decimals that say nothing: `"64 KiB"`.
     package static func bytes(_ count: Double) -> String { Quantities.bytes(count, short) }
 }

@@ -8,29 +8,30 @@ enum AliasBound {
     /// As much as honest scenarios need, some times over.
     static let most = 4096
 
-    /// Whether the aliases let the text grow at most ``most`` times.
-    static func holds(_ text: String) -> Bool {
+    /// The line with the alias from which on the text may grow more than ``most`` times, from 1; `nil` if it may not.
+    static func excess(_ text: String) -> Int? {
         let bytes = Array(text.utf8)
-        let anchors = names(after: UInt8(ascii: "&"), in: bytes)
-        guard !anchors.isEmpty else { return true }
-        var growth = 1
-        for (name, count) in names(after: UInt8(ascii: "*"), in: bytes) where anchors[name] != nil {
-            let (product, isTooMuch) = growth.multipliedReportingOverflow(by: 1 + count)
-            guard !isTooMuch, product <= most else { return false }
-            growth = product
+        let anchors = Set(names(after: UInt8(ascii: "&"), in: bytes))
+        guard !anchors.isEmpty else { return nil }
+        var counts: [ArraySlice<UInt8>: Int] = [:]
+        var growth = 1.0
+        for name in names(after: UInt8(ascii: "*"), in: bytes) where anchors.contains(name) {
+            let count = Double(counts[name, default: 0])
+            counts[name, default: 0] += 1
+            // The product of one more than each count, with this one.
+            growth *= (2 + count) / (1 + count)
+            // Not so near that rounding decides.
+            if growth > Double(most) + 0.5 { return 1 + bytes[..<name.startIndex].count { $0 == UInt8(ascii: "\n") } }
         }
-        return true
+        return nil
     }
 
-    /// The names that follow a mark, with how often they do.
-    private static func names(after mark: UInt8, in bytes: [UInt8]) -> [ArraySlice<UInt8>: Int] {
-        var names: [ArraySlice<UInt8>: Int] = [:]
-        for index in bytes.indices where bytes[index] == mark {
+    /// The names that follow a mark, in their order.
+    private static func names(after mark: UInt8, in bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        bytes.indices.filter { bytes[$0] == mark }
             // As libyaml has them: letters, digits, _ and -; and no slash or star, which globs go on with.
-            let name = bytes[(index + 1)...].prefix { isLetter($0) }
-            if !name.isEmpty { names[name, default: 0] += 1 }
-        }
-        return names
+            .map { index in bytes[(index + 1)...].prefix { isLetter($0) } }
+            .filter { !$0.isEmpty }
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -8,14 +8,17 @@ package struct Position: Hashable, Sendable {
     /// The first character of the file.
     static let start = Position(line: 1, column: 1)
 
+    /// No place in the file: what `--set` says.
+    static let commandLine = Position(line: 0, column: 0)
+
     init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    /// Where a node begins. Only nodes built by hand have no mark.
+    /// Where a node begins. Only those of `--set` have no mark.
     init(_ node: Node) {
-        self.init(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+        self = node.mark.map { Position(line: $0.line, column: $0.column) } ?? .commandLine
     }
 }
 
@@ -33,7 +36,8 @@ package struct Diagnostic: Hashable, Sendable {
     /// `file:line:column: found X; allowed here: Y; did you mean "Z"?`
     package func description(in file: String) -> String {
         let hint = suggestion.map { "; did you mean \"\($0)\"?" } ?? ""
-        return "\(file):\(position.line):\(position.column): found \(found); allowed here: \(allowed)\(hint)"
+        let place = position == .commandLine ? "--set" : "\(file):\(position.line):\(position.column)"
+        return "\(place): found \(found); allowed here: \(allowed)\(hint)"
     }
 }
 
@@ -76,7 +80,7 @@ extension Node {
     var inWords: String {
         switch self {
         case .scalar(let scalar) where scalar.style == .plain && scalar.string.isEmpty: "nothing"
-        case .scalar(let scalar): "\"\(scalar.string.prefix(60))\""
+        case .scalar(let scalar): "\"\(String(scalar.string.prefix(60)).visible)\""
         case .mapping: "a mapping"
         case .sequence: "a list"
         case .alias: "an alias"

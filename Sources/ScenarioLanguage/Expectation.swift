@@ -4,12 +4,43 @@ import Yams
 /// A line of `expect`: a figure and what it has to be.
 package struct Expectation: Hashable, Sendable {
     package var figure: Figure
+    /// Whose reads are meant.
+    package var part = Part.all
     var comparison: Comparison
     /// The right-hand side in the figure's base unit.
     package var bound: Double
     /// The line as it was written, such as `lost == 0`.
     package var text: String
     package var position: Position
+
+    /// Caches may be spoken of by so many patterns.
+    package static let mostPatterns = 64
+
+    /// A part of a run.
+    package enum Part: Hashable, Sendable {
+        case all
+        case phase(String)
+        /// Those of the caches that match.
+        case caches(PathGlob)
+
+        /// For the line, in front of the figure.
+        var prefix: String {
+            switch self {
+            case .all: ""
+            case .phase(let name): "\(name): "
+            case .caches(let glob): "\(glob): "
+            }
+        }
+
+        /// For messages, behind the figure.
+        var suffix: String {
+            switch self {
+            case .all: ""
+            case .phase: " for a phase"
+            case .caches: " for caches"
+            }
+        }
+    }
 
     /// How the figure is held against the bound.
     enum Comparison: String, CaseIterable, Sendable {
@@ -49,6 +80,11 @@ package struct Expectation: Hashable, Sendable {
             return expectation.comparison.holds(value, expectation.bound)
         }
 
+        /// The same expectation, not held against a run for a reason.
+        package func notJudged(_ reason: String) -> Outcome {
+            Outcome(expectation: expectation, value: value, notMeasured: reason)
+        }
+
         /// Whether the run has shown it to be wrong.
         package var isBroken: Bool { notMeasured == nil && !holds }
     }
@@ -69,26 +105,73 @@ extension Expectation {
                 diagnostics.report(node, allowed: "figures with comparisons, such as lost: == 0")
                 return nil
             }
-            return mapping.flatMap { read(key: $0.key, value: $0.value, diagnostics) }
+            return mapping.flatMap { key, value in
+                switch key.text {
+                case "phases": readParts(value, Self.phases, diagnostics) { .phase($0.visible) }
+                case "caches": readParts(value, Self.caches, diagnostics) { .caches(PathGlob($0)) }
+                default: read(key: key, value: value, of: .all, diagnostics)
+                }
+            }
+        }
+    }
+
+    private static let phases = (noun: "phases", example: "Rush: {hit_rate: \">= 90%\"}")
+    private static let caches = (noun: "caches", example: "shop/tiles-*: {hit_rate: \">= 90%\"}")
+
+    /// Figures of reads for each part: `phases: {Rush: {hit_rate: ">= 90%"}}`.
+    private static func readParts(
+        _ node: Node,
+        _ words: (noun: String, example: String),
+        _ diagnostics: Diagnostics,
+        _ part: (String) -> Part
+    ) -> [Expectation] {
+        guard let parts = node.mapping else {
+            diagnostics.report(node, allowed: "\(words.noun) with figures, such as \(words.example)")
+            return []
+        }
+        return parts.flatMap { name, figures -> [Expectation] in
+            guard let name = name.text, let mapping = figures.mapping else {
+                diagnostics.report(figures, allowed: "figures of reads with comparisons, such as \(words.example)")
+                return []
+            }
+            return mapping.flatMap { read(key: $0.key, value: $0.value, of: part(name), diagnostics) }
         }
     }
 
     private static var schema: OrderedJSON {
-        let properties = Figure.allCases.map { figure -> (key: String, value: OrderedJSON) in
+        let reads: OrderedJSON = [
+            "type": "object", "additionalProperties": false,
+            "properties": .object(properties(Figure.allCases.filter(\.isOfReads))),
+        ]
+        let parts: OrderedJSON = ["type": "object", "additionalProperties": reads]
+        let all =
+            properties(Figure.allCases) + [
+                ("phases", parts.described("The same for the reads of a phase.")),
+                ("caches", parts.described("The same for the reads of the caches that match.")),
+            ]
+        return ["type": "object", "additionalProperties": false, "properties": .object(all)]
+    }
+
+    private static func properties(_ figures: [Figure]) -> [(key: String, value: OrderedJSON)] {
+        figures.map { figure -> (key: String, value: OrderedJSON) in
             // The ones that are longer go first: a reader takes the first that fits.
             let one = "(\(Comparison.allCases.map(\.rawValue).joined(separator: "|"))) *\(figure.unit.expression)"
             let help = "\(figure.meaning) (\(figure.unit.rawValue))"
             return (figure.rawValue, OrderedJSON.pattern("\(one)( and \(one))*").described(help))
         }
-        return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
-    private static func read(key: Node, value: Node, _ diagnostics: Diagnostics) -> [Expectation] {
-        let names = Figure.allCases.map(\.rawValue)
-        guard let figure = key.text.flatMap(Figure.init) else {
+    private static func read(
+        key: Node,
+        value: Node,
+        of part: Part,
+        _ diagnostics: Diagnostics
+    ) -> [Expectation] {
+        let names = Figure.allCases.filter { part == .all || $0.isOfReads }.map(\.rawValue)
+        guard let figure = key.text.flatMap(Figure.init), names.contains(figure.rawValue) else {
             diagnostics.report(
                 key,
-                found: "unknown figure \(key.inWords)",
+                found: "unknown figure \(key.inWords)\(part.suffix)",
                 allowed: names.joined(separator: ", "),
                 suggestion: key.text.flatMap { Spelling.nearest(to: $0, among: names) }
             )
@@ -97,7 +180,9 @@ extension Expectation {
         let operators = Comparison.allCases.map(\.rawValue).joined(separator: " ")
         let allowed = "a comparison (\(operators)) with \(figure.unit.example); several joined by \"and\""
         let parts = (value.text ?? "").components(separatedBy: " and ")
-        let lines = parts.compactMap { read($0.trimmingCharacters(in: .whitespaces), figure, Position(value)) }
+        let lines = parts.compactMap {
+            read($0.trimmingCharacters(in: .whitespaces), figure, part, Position(value))
+        }
         guard lines.count == parts.count else {
             diagnostics.report(value, allowed: allowed)
             return []
@@ -121,15 +206,21 @@ extension Expectation {
         return low < high || lines.allSatisfy { $0.comparison.holds(low, $0.bound) }
     }
 
-    private static func read(_ text: String, _ figure: Figure, _ position: Position) -> Expectation? {
+    private static func read(
+        _ text: String,
+        _ figure: Figure,
+        _ part: Part,
+        _ position: Position
+    ) -> Expectation? {
         guard let comparison = Comparison.allCases.first(where: { text.hasPrefix($0.rawValue) }) else { return nil }
         let right = text.dropFirst(comparison.rawValue.count).trimmingCharacters(in: .whitespaces)
         guard let bound = figure.unit.value(right) else { return nil }
         return Expectation(
             figure: figure,
+            part: part,
             comparison: comparison,
             bound: bound,
-            text: "\(figure.rawValue) \(comparison.rawValue) \(right)",
+            text: "\(part.prefix)\(figure.rawValue) \(comparison.rawValue) \(right)",
             position: position
         )
     }

@@ -28,7 +28,11 @@ package enum Figure: String, CaseIterable, Sendable {
     // Eviction.
     case reclaims
     case realReclaims = "real_reclaims"
-    case evicted, dropped, spilled, reused, compressed, skipped
+    case evicted
+    case evictedInReclaims = "evicted_in_reclaims"
+    case dropped, spilled, reused, compressed
+    case evictedOtherwise = "evicted_otherwise"
+    case skipped
     case spillFailures = "spill_failures"
     case evictP50 = "evict_p50"
     case evictP99 = "evict_p99"
@@ -41,7 +45,9 @@ package enum Figure: String, CaseIterable, Sendable {
     case rssFall = "rss_fall"
     case rssFallOverClaimed = "rss_fall_over_claimed"
     case copied, stored
+    case heldCompressed = "held_compressed"
     case compressionRatio = "compression_ratio"
+    case written
     case spillFilePeak = "spill_file_peak"
 
     // The process.
@@ -66,15 +72,15 @@ package enum Figure: String, CaseIterable, Sendable {
     package var unit: Unit {
         switch self {
         case .lost, .verified, .values, .accesses, .hits, .loads, .restores, .failedAccesses, .loaderFailures,
-            .restoredAhead, .restoreFailures, .stateRestored, .reclaims, .realReclaims, .evicted, .dropped, .spilled,
-            .reused, .compressed, .skipped, .spillFailures, .cgroupHits:
+            .restoredAhead, .restoreFailures, .stateRestored, .reclaims, .realReclaims, .evicted,
+            .evictedInReclaims, .dropped, .spilled, .reused, .compressed, .evictedOtherwise, .skipped, .spillFailures,
+            .cgroupHits:
             .count
         case .hitP50, .hitP99, .hitMax, .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax,
             .evictP50, .evictP99, .evictMax, .reclaimMax, .duration:
             .seconds
-        case .claimed, .returned, .freedInBackground, .copied, .stored, .rssFall, .spillFilePeak, .rssStart, .rssPeak,
-            .rssEnd, .filled,
-            .hogged, .cgroupPeak:
+        case .claimed, .returned, .freedInBackground, .copied, .stored, .heldCompressed, .written, .rssFall,
+            .spillFilePeak, .rssStart, .rssPeak, .rssEnd, .filled, .hogged, .cgroupPeak:
             .bytes
         case .restoreRate, .evictRate: .bytesPerSecond
         case .hitRate, .returnedOverClaimed, .rssFallOverClaimed, .compressionRatio: .ratio
@@ -83,6 +89,16 @@ package enum Figure: String, CaseIterable, Sendable {
 }
 
 extension Figure {
+    /// Whether it is about reads, and so is known for each phase as well.
+    package var isOfReads: Bool {
+        switch self {
+        case .accesses, .hits, .loads, .restores, .hitRate, .failedAccesses, .loaderFailures, .hitP50, .hitP99, .hitMax,
+            .loadP50, .loadP99, .loadMax, .restoreP50, .restoreP99, .restoreMax, .restoreRate:
+            true
+        default: false
+        }
+    }
+
     /// The values that it can have.
     var range: ClosedRange<Double> {
         switch self {

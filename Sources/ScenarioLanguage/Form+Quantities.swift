@@ -50,6 +50,12 @@ package struct UnitFamily: Sendable {
     package func suggestion(_ text: String) -> String? {
         guard let quantity = Quantity(text), !quantity.unit.isEmpty else { return nil }
         let number = text.prefix { $0.isNumber || $0 == "." }
+        // Of units that are larger than all of these the largest is nearest, however it is spelled.
+        if let first = quantity.unit.first, "TPE".contains(first),
+            let largest = units.last(where: { $0.name.dropFirst() == quantity.unit.dropFirst() })
+        {
+            return "\(number)\(largest.name)"
+        }
         let begun = units.first { $0.name.hasPrefix(quantity.unit) }?.name
         return (Spelling.nearest(to: quantity.unit, among: units.map(\.name)) ?? begun).map { "\(number)\($0)" }
     }
@@ -126,7 +132,8 @@ extension Form where Value == Duration {
 }
 
 extension Duration {
-    fileprivate init(roundedSeconds seconds: Double) { self = .nanoseconds(Int64((seconds * 1e9).rounded())) }
+    /// To the nanosecond.
+    init(roundedSeconds seconds: Double) { self = .nanoseconds(Int64((seconds * 1e9).rounded())) }
 }
 
 extension Form where Value == Int {
@@ -169,6 +176,9 @@ extension Form where Value == String {
         }
     }
 
+    /// A text to read, such as a title: what a terminal would obey is written out in it.
+    static func prose(_ noun: String, upTo most: Int = 4096) -> Form { text(noun, upTo: most).map(\.visible) }
+
     /// A name of a controller or cache: a path component, so no slash, no wildcard, no space at the ends.
     static var name: Form {
         let allowed = "a name of letters, digits, spaces and . _ - (no / * ? at all), at most 100 characters"
@@ -198,6 +208,10 @@ extension Form {
             {
                 return low...high
             }
+            if values.count == 2, values[0] > values[1], values.allSatisfy(bounds.contains) {
+                diagnostics.report(node, allowed: "a range that goes up: \(ends[1]) to \(ends[0])")
+                return nil
+            }
             let suggestion = ends.count == 1 ? family.suggestion(ends[0]) : nil
             diagnostics.report(node, allowed: allowed, suggestion: values.isEmpty ? suggestion : nil)
             return nil
@@ -212,6 +226,19 @@ extension Form where Value == ClosedRange<ByteCount> {
         let one = Form<Double>.quantity("a size", .bytes, in: bounds, "from 1B to 64GiB")
         return Form<ClosedRange<Double>>.range(one, .bytes, in: bounds, such: "64KiB to 1MiB").map { range in
             .bytes(Int(range.lowerBound.rounded()))...(.bytes(Int(range.upperBound.rounded())))
+        }
+    }
+}
+
+extension Form where Value == String {
+    /// A trace with a column that has one for each value.
+    static var column: Form {
+        .mapping("a column of a trace") { section in
+            section.required(
+                "trace",
+                .text("a file of keys", upTo: 1024),
+                "A text file: key, tab, size, tab, cost; the n-th new key stands for the n-th value."
+            )
         }
     }
 }

@@ -7,6 +7,10 @@ package struct LoaderSpec: Hashable, Sendable {
     package var cost: ClosedRange<Duration>
     /// How often a load fails, 0 … 1.
     package var failure: Double
+    /// The trace that has a cost for each value; `nil` for one of the range.
+    package var costTrace: String?
+    /// What it has; empty without one.
+    package var costs: [Duration] = []
 
     init(cost: ClosedRange<Duration>, failure: Double) { (self.cost, self.failure) = (cost, failure) }
 
@@ -23,17 +27,36 @@ package struct LoaderSpec: Hashable, Sendable {
         }
     }
 
+    /// What may stand for a cost.
+    private enum Cost: Sendable {
+        case within(ClosedRange<Duration>)
+        case by(trace: String)
+
+        static var form: Form<Cost> {
+            .either(
+                scalar: Form<ClosedRange<Duration>>.durations.map(Cost.within),
+                mapping: Form<String>.column.map(Cost.by)
+            )
+        }
+    }
+
     static var form: Form<Choice> {
         .either(
             scalar: .word([.init("none", .none, "It is set at the start, and must never be lost.")]),
             mapping: .mapping("a loader") { section in
                 let cost = section.optional(
                     "cost",
-                    .durations,
-                    "How long a load takes, or a range such as 2ms to 10ms."
+                    Cost.form,
+                    "How long a load takes, or a range such as 2ms to 10ms, or that of each value by a trace."
                 )
                 let failure = section.optional("failure", .share, "How often a load fails, such as 1%. Default: never.")
-                return .some(LoaderSpec(cost: cost ?? .zero ... .zero, failure: failure ?? 0))
+                var spec = LoaderSpec(cost: .zero, failure: failure ?? 0)
+                switch cost {
+                case .within(let range): spec.cost = range
+                case .by(let trace): spec.costTrace = trace
+                case nil: break
+                }
+                return .some(spec)
             }
         )
     }

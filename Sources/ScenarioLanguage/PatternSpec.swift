@@ -66,7 +66,7 @@ package enum PatternSpec: Hashable, Sendable {
                 .init(
                     "trace",
                     Form<String>.text("a file of keys", upTo: 1024).map(PatternSpec.trace),
-                    "A text file with one key a line; a relative path starts at the scenario's file."
+                    "A text file with one key a line, packed by gzip or not; a relative path starts at the scenario's file."
                 ),
             ]
         )

@@ -13,8 +13,12 @@ struct ScenarioSize: Sendable {
     private(set) var values = 0.0
     /// Of all values, each as large as it may be.
     private(set) var bytes = 0.0
-    /// Of the values that may be in memory at once, were there no pressure: keyed caches keep to their limits.
+    /// Of the values that may be in memory at once, were there no pressure: keyed caches keep to their limits. With what
+    /// each value takes besides.
     private(set) var residentBytes = 0.0
+
+    /// The library's and the tool's own bytes for a value, in memory or not: 1,000,000 of one byte, by key, take 747 MiB.
+    static let overhead = 768.0
 
     init(_ specs: [ControllerSpec]) { add(specs, times: 1) }
 
@@ -44,7 +48,7 @@ struct ScenarioSize: Sendable {
                 values = min(values + count * keys, 1e15)
                 bytes += count * keys * size
                 let kept = cache.keyed?.limit.map { Double($0.bytes) + size } ?? .infinity
-                residentBytes += count * min(keys * size, kept)
+                residentBytes += count * (min(keys * cache.storage.heldBytes(size), kept) + keys * Self.overhead)
             }
             add(spec.children, times: times)
             add(spec.presents, times: times)

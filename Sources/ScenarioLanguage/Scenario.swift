@@ -16,6 +16,8 @@ package struct Scenario: Sendable {
     package var controllers: [ControllerSpec]
     package var timeline: [Step]
     package var expectations: [Expectation]
+    /// What was said on the command line in place of what the file says: `memory.cgroup_limit=64MiB`.
+    package var overrides: [String] = []
 }
 
 /// Where evicted values go.
@@ -60,10 +62,10 @@ package struct SpillSpec: Hashable, Sendable {
 extension Scenario {
     static var form: Form<Scenario> {
         .mapping("a scenario") { section in
-            let name = section.required("name", .text("a title", upTo: 200), "The title of the account.")
+            let name = section.required("name", .prose("a title", upTo: 200), "The title of the account.")
             let description = section.optional(
                 "description",
-                .text("a sentence about what the scenario shows"),
+                .prose("a sentence about what the scenario shows"),
                 "A sentence or two about what it shows."
             )
             let seed = section.optional("seed", .count(0...Int.max), "Every random choice comes from it. Default: 1.")
@@ -91,6 +93,11 @@ extension Scenario {
             )
         }
     }
+}
+
+extension Scenario {
+    /// Fills in what traces say of values.
+    mutating func resolveColumns(with reader: inout TraceColumnsReader) { reader.resolve(&controllers) }
 }
 
 extension Form where Value == any EvictionPolicy {

@@ -86,7 +86,8 @@ extension ScenarioCheck {
             diagnostics.report(
                 at: spec.of.position,
                 found: "a trace \"\(trace)\" that \(error.reason)",
-                allowed: "a text file of at most 64 MiB with one key a line (relative to the scenario's file)"
+                allowed:
+                    "a text file of at most 64 MiB, packed by gzip or not, with one key a line (relative to the scenario's file)"
             )
         }
     }

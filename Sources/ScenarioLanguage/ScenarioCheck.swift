@@ -23,7 +23,8 @@ struct ScenarioCheck {
         check.checkControllers(scenario.controllers)
         check.checkSteps(scenario.timeline)
         check.checkPresentations()
-        if check.places.caches.isEmpty, let first = scenario.controllers.first {
+        check.checkParts()
+        if check.isWhole, check.places.caches.isEmpty, let first = scenario.controllers.first {
             let position = first.name.position
             diagnostics.report(at: position, found: "controllers without any cache", allowed: "at least one cache")
         }
@@ -78,6 +79,38 @@ struct ScenarioCheck {
         }
     }
 
+    /// Reports an expectation for a phase that the timeline does not have, or for caches that there are not.
+    private func checkParts() {
+        let names = scenario.timeline.phases
+        let paths = places.caches.map(\.path)
+        var globs: Set<PathGlob> = []
+        for expectation in scenario.expectations {
+            if case .caches(let glob) = expectation.part, globs.insert(glob).inserted,
+                globs.count == Expectation.mostPatterns + 1
+            {
+                diagnostics.report(
+                    at: expectation.position,
+                    found: "expectations for \(globs.count) patterns of caches or more",
+                    allowed: "at most \(Expectation.mostPatterns)"
+                )
+            }
+            switch expectation.part {
+            case .phase(let phase) where !names.contains(phase):
+                diagnostics.report(
+                    at: expectation.position,
+                    found: "an expectation for the phase \"\(phase)\", which there is not",
+                    allowed: names.isEmpty
+                        ? "phases that the timeline has: - phase: NAME" : names.joined(separator: ", "),
+                    suggestion: Spelling.nearest(to: phase, among: names)
+                )
+            case .caches(let glob):
+                let place = Marked(value: glob, position: expectation.position)
+                checkMatch(place, "cache", paths, keyed: places.caches)
+            case .phase, .all: break
+            }
+        }
+    }
+
     // MARK: Patterns
 
     /// Reports a pattern over paths that no path matches.
@@ -108,5 +141,18 @@ struct ScenarioCheck {
             allowed: kinds.isEmpty ? "nothing: there is no \(noun)" : kinds.joined(separator: ", "),
             suggestion: Spelling.nearest(to: text, among: kinds)
         )
+    }
+}
+
+extension [Step] {
+    /// The names of the phases, in their order.
+    fileprivate var phases: [String] {
+        flatMap { step -> [String] in
+            switch step.action {
+            case .phase(let name): [name]
+            case .together(let steps): steps.phases
+            default: []
+            }
+        }
     }
 }

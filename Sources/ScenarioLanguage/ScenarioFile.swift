@@ -8,13 +8,17 @@ package enum ScenarioFile {
     /// As many places as a file of that size has without aliases. With them a few lines can stand for any number.
     static let mostNodes = 200_000
 
-    /// Reads a file.
+    /// Reads a file, or standard input for `-`.
     ///
+    /// - Parameter overrides: what takes the place of what is written there.
     /// - Throws: ``ScenarioError`` with all diagnostics.
-    package static func read(path: String) throws(ScenarioError) -> Scenario {
+    package static func read(
+        path: String,
+        setting overrides: [ScenarioOverride] = []
+    ) throws(ScenarioError) -> Scenario {
         let data: Data
         do throws(BoundedInput.Refusal) {
-            data = try BoundedInput.read(path, atMost: mostBytes)
+            data = try path == "-" ? StandardInput.read(atMost: mostBytes) : BoundedInput.read(path, atMost: mostBytes)
         } catch {
             switch error {
             case .unreadable(let reason):
@@ -39,22 +43,37 @@ package enum ScenarioFile {
             )
             throw ScenarioError(file: path, diagnostics: [diagnostic])
         }
-        return try parse(text, file: path)
+        return try parse(text, file: path, setting: overrides)
     }
 
     /// Reads text; `file` is only for messages and for relative paths in it.
-    package static func parse(_ text: String, file: String) throws(ScenarioError) -> Scenario {
+    package static func parse(
+        _ text: String,
+        file: String,
+        setting overrides: [ScenarioOverride] = []
+    ) throws(ScenarioError) -> Scenario {
         let diagnostics = Diagnostics()
-        guard AliasBound.holds(text) else {
-            throw unreadable(file, "aliases that stand for too much", "fewer of them: a count makes many of one")
+        if let line = AliasBound.excess(text) {
+            throw unreadable(
+                file,
+                "aliases that stand for too much",
+                "fewer of them: a count makes many of one",
+                at: Position(line: line, column: 1)
+            )
         }
-        guard let node = compose(text, diagnostics) else {
+        guard var node = compose(text, diagnostics) else {
             throw ScenarioError(file: file, diagnostics: diagnostics.list)
         }
         guard node.hasAtMost(mostNodes) else {
             throw unreadable(file, "more than \(mostNodes) keys and values", "fewer, with aliases followed")
         }
-        let scenario = Scenario.form.read(node, diagnostics)
+        for override in overrides { node = override.apply(to: node, diagnostics) }
+        var scenario = Scenario.form.read(node, diagnostics)
+        scenario?.overrides = overrides.map(\.text)
+        if scenario != nil {
+            var reader = TraceColumnsReader(file: file, diagnostics)
+            scenario?.resolveColumns(with: &reader)
+        }
         if let scenario { ScenarioCheck.run(scenario, file: file, diagnostics) }
         guard let scenario, diagnostics.list.isEmpty else {
             throw ScenarioError(file: file, diagnostics: diagnostics.list)
@@ -62,8 +81,13 @@ package enum ScenarioFile {
         return scenario
     }
 
-    private static func unreadable(_ path: String, _ found: String, _ allowed: String) -> ScenarioError {
-        let diagnostic = Diagnostic(position: .start, found: found, allowed: allowed)
+    private static func unreadable(
+        _ path: String,
+        _ found: String,
+        _ allowed: String,
+        at position: Position = .start
+    ) -> ScenarioError {
+        let diagnostic = Diagnostic(position: position, found: found, allowed: allowed)
         return ScenarioError(file: path, diagnostics: [diagnostic])
     }
 
@@ -84,12 +108,17 @@ package enum ScenarioFile {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            let line = mark.line <= lines.count ? lines[mark.line - 1] : ""
+            let words = YamlWords.plain(problem, line: line, column: mark.column)
             let position = Position(line: mark.line, column: mark.column)
-            diagnostics.report(at: position, found: problem, allowed: "YAML (one key a line, spaces to indent)")
+            diagnostics.report(at: position, found: words.found, allowed: words.allowed)
         case .reader(let problem, let offset, _, _):
-            let before = text.prefix(offset ?? 0)
-            let line = before.split(separator: "\n", omittingEmptySubsequences: false).count
-            diagnostics.report(at: Position(line: max(line, 1), column: 1), found: problem, allowed: "UTF-8 text")
+            let before = text.prefix(offset ?? 0).unicodeScalars
+            let column = before.reversed().prefix { $0 != "\n" }.count + 1
+            let words = YamlWords.plain(problem, line: "", column: 1)
+            let position = Position(line: before.count { $0 == "\n" } + 1, column: column)
+            diagnostics.report(at: position, found: words.found, allowed: words.allowed)
         case .duplicatedKeysInMapping(let keys, let context):
             for key in keys {
                 let first = Position(line: context.mark.line, column: context.mark.column)

@@ -1,9 +1,9 @@
 /// Finds the right spelling that a wrong one was probably meant to be.
-enum Spelling {
+package enum Spelling {
     /// The candidate nearest to `word`, when it is near enough to be worth suggesting: at most one slip (letter added,
     /// left out, exchanged or swapped with its neighbour) for every three letters, and case does not count. Of two that
     /// are equally near, the one with the same first letter.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let wanted = Array(word.lowercased())
         let limit = max(1, wanted.count / 3)
         var best: (candidate: String, rank: Int)?

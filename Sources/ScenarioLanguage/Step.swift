@@ -38,6 +38,8 @@ package struct Step: Sendable {
         /// Waits until the level is this one, or lower.
         case awaitLevel(AwaitSpec)
         case wait(Duration)
+        /// Nobody needs the machine for so long, and the library works ahead.
+        case calm(Duration)
         /// What follows belongs to a part of this name.
         case phase(String)
         /// Reads every value back and compares it byte for byte with its source.
@@ -96,7 +98,12 @@ package struct Step: Sendable {
                 .init("disk", DiskSpec.form.map(Action.disk), "How the disk behaves from now on."),
                 .init("await", AwaitSpec.form.map(Action.awaitLevel), "Waits until the level is that or lower."),
                 .init("wait", Form<Duration>.longDuration.map(Action.wait), "Waits."),
-                .init("phase", Form<String>.text("a name", upTo: 100).map(Action.phase), "A name for what follows."),
+                .init(
+                    "calm",
+                    Form<Duration>.longDuration.map(Action.calm),
+                    "Nobody needs the machine for so long: the library works ahead."
+                ),
+                .init("phase", Form<String>.prose("a name", upTo: 100).map(Action.phase), "A name for what follows."),
                 .init("together", together.map(Action.together), "Steps side by side."),
             ]
         )
@@ -125,9 +132,15 @@ extension Step.Action {
         case .together: ("together", "any other step")
         case .relaunch: ("relaunch", "a relaunch of its own")
         case .phase: ("phase", "a phase of its own, before")
+        case .calm: ("calm", "a calm step of its own")
         default: nil
         }
     }
+}
+
+extension [Step] {
+    /// Whether there is a calm step.
+    package var hasCalm: Bool { contains { if case .calm = $0.action { true } else { false } } }
 }
 
 extension Form where Value == Marked<String> {

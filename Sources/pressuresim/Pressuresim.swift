@@ -37,11 +37,13 @@ struct Pressuresim: AsyncParsableCommand {
             Text is coloured on a terminal. NO_COLOR=1 turns that off, CLICOLOR_FORCE=1 turns it on in a pipe as well.
             """
         ),
+        version: ToolVersion.generator,
         groupedSubcommands: [
             CommandGroup(
                 name: "Scenario",
                 subcommands: [
-                    RunCommand.self, CompareCommand.self, NewCommand.self, CheckCommand.self, ScenarioCommand.self,
+                    RunCommand.self, CompareCommand.self, DiffCommand.self, NewCommand.self, CheckCommand.self,
+                    ScenarioCommand.self,
                 ]
             ),
             CommandGroup(
@@ -61,15 +63,14 @@ struct Pressuresim: AsyncParsableCommand {
                     BenchCommand.self, WorthCommand.self, SurviveCommand.self, HogCommand.self, SoakCommand.self,
                 ]
             ),
-            CommandGroup(
-                name: "Hidden",
-                subcommands: [SignalsChildCommand.self, ManualCommand.self, SchemaCommand.self]
-            ),
+            CommandGroup(name: "Files", subcommands: [SchemaCommand.self, ManualCommand.self]),
+            CommandGroup(name: "Hidden", subcommands: [SignalsChildCommand.self]),
         ]
     )
 
     /// Runs the command that the arguments name.
     static func main() async {
+        ParentProcess.follow()
         // A reader who leaves is met where something is written: a run may have other files to write yet.
         signal(SIGPIPE, SIG_IGN)
         do {
@@ -95,9 +96,11 @@ struct Pressuresim: AsyncParsableCommand {
                 try CommandOutput.print(fullMessage(for: error))
                 return .success
             case .validationFailure:
-                return CommandOutput.fail(fullMessage(for: error), .wrongInput)
+                let message = fullMessage(for: error)
+                let suggestion = MistypedCommand.suggestion(for: Array(CommandLine.arguments.dropFirst()))
+                return CommandOutput.fail(suggestion.map { "\($0)\n\(message)" } ?? message, .wrongInput)
             default:
-                return CommandOutput.fail("pressuresim: \(error)", .environmentRefused)
+                return CommandOutput.fail("pressuresim: \(error.words)", .environmentRefused)
             }
         } catch {
             return error as? ExitCode ?? ExitStatus.environmentRefused.exitCode

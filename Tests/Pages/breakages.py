@@ -10,6 +10,13 @@ BREAKAGES = [
     ("size", "document.querySelector('.plot text.y').style.fontSize = '10px'"),
     ("overflow", "document.querySelector('.plot text.row').textContent = 'x'.repeat(400)"),
     ("overflow", "document.querySelector('main').style.minWidth = '130vw'"),
+    ("inside", "document.querySelector('.plot text.x').setAttribute('dx', 1100)"),
+    ("moment", "document.querySelector('.moment.wide text').remove()"),
+    ("moment", "document.querySelector('.moment.wide line').remove()"),
+    ("moment", "document.querySelector('.moment.wide line').setAttribute('x2', '70%')"),
+    ("moment", "const all = document.querySelectorAll('.moment.wide'); all[0].outerHTML = all[1].outerHTML"),
+    ("word", "const code = document.querySelector('code.option'); code.style.whiteSpace = 'normal'; "
+             "code.parentElement.style.width = '1px'"),
     ("heading", "document.querySelector('h3').outerHTML = '<h4>A level too deep</h4>'"),
     ("heading", "document.querySelector('h2').outerHTML = '<h1>A second title</h1>'"),
     ("identifier", "document.querySelectorAll('section[id]')[1].id = document.querySelector('section[id]').id"),

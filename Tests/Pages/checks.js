@@ -94,6 +94,36 @@
     }
   }
 
+  // A chart's text keeps inside the figure, whose neighbour may be another one.
+  for (const text of all("figure .plot text")) {
+    const box = text.getBoundingClientRect(), room = text.closest("figure").getBoundingClientRect();
+    if (box.width > 0 && (box.right > room.right + 1 || box.left < room.left - 1)) {
+      complain("inside", text, `from ${Math.round(box.left - room.left)} to ${Math.round(box.right - room.left)} of ${Math.round(room.width)}`);
+    }
+  }
+
+  // What happened at one moment has a glyph, a word and a line that ends at its moment; none lies on another.
+  for (const plot of all(".plot")) {
+    const glyphs = [];
+    for (const moment of plot.querySelectorAll(".moment")) {
+      // Of a group within a drawing, checkVisibility does not tell.
+      if (getComputedStyle(moment).display === "none") continue;
+      const glyph = moment.querySelector("path"), word = moment.querySelector("text");
+      const lines = [...moment.querySelectorAll("line")].map(line => line.getBoundingClientRect());
+      if (!glyph || !word?.textContent.trim() || lines.length < 2) { complain("moment", moment, "lacks a glyph, a word or a line"); continue; }
+      const box = glyph.getBoundingClientRect(), middle = box.left + box.width / 2, end = lines[1].left;
+      if (Math.min(Math.abs(lines[0].left - middle), Math.abs(lines[0].right - middle)) > 1) complain("moment", moment, "has a line from elsewhere");
+      if (Math.min(Math.abs(lines[0].left - end), Math.abs(lines[0].right - end)) > 1) complain("moment", moment, "has a line to elsewhere");
+      if (glyphs.some(other => Math.abs(other - middle) < 11)) complain("moment", moment, "lies on another");
+      glyphs.push(middle);
+    }
+  }
+
+  // An option's name is one word.
+  for (const option of all("code.option")) {
+    if (isShown(option) && option.getClientRects().length > 1) complain("word", option, "is broken");
+  }
+
   // Colours as [red, green, blue, alpha], each 0 … 1.
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const colours = new Map();

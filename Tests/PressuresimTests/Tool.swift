@@ -19,8 +19,12 @@ enum Tool {
     }()
 
     /// Starts the tool; what it writes is to be read from the pipes.
-    static func start(_ arguments: [String]) throws -> (process: Process, output: Pipe, errors: Pipe) {
+    static func start(
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> (process: Process, output: Pipe, errors: Pipe) {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let tool: URL = try #require(url, "pressuresim has not been built")
         process.executableURL = tool
         process.arguments = arguments
@@ -33,8 +37,8 @@ enum Tool {
     }
 
     /// Runs the tool to its end.
-    static func run(_ arguments: [String]) throws -> Outcome {
-        let (process, output, errors) = try start(arguments)
+    static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
+        let (process, output, errors) = try start(arguments, environment: environment)
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()

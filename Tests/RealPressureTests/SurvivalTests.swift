@@ -46,7 +46,7 @@ struct SurvivalTests {
         _ = try RealMachine.survival(plan).run(.without)
         let parent = try #require(MemoryGroup.ancestry().first).directory
         let left = try FileManager.default.contentsOfDirectory(atPath: parent).filter {
-            $0.hasPrefix("\(LimitedGroup.prefix)\(getpid())")
+            $0.hasPrefix("\(Maker.prefix)\(getpid())")
         }
         #expect(left == [])
     }

@@ -76,6 +76,9 @@ void pk_name_thread(const char *name);
 /// The calling thread's number, by `gettid(2)`, which is behind _GNU_SOURCE. Never 0.
 uint32_t pk_thread_identifier(void);
 
+/// `prctl(2)`, which is variadic, with PR_SET_PDEATHSIG: the signal comes when the thread ends that started this process.
+int pk_signal_when_parent_ends(int number);
+
 /// `eventfd(2)` with EFD_CLOEXEC | EFD_NONBLOCK.
 int pk_eventfd(void);
 

@@ -5,7 +5,7 @@ extension LazyCache {
     ///
     /// - Parameter handler: whether it has handled the failure, so that no controller hears of it. Called with nothing
     ///   locked, on the thread on which it failed; for a spill that frees memory for others, on the manager's listener
-    ///   thread.
+    ///   thread. After a failed load readers that waited for it may have their error before.
     public func onFailure(_ handler: (@Sendable (ResourceFailure) -> Bool)?) {
         entry.traits.failureHandler.withLock { $0 = handler.map(Handler.init) }
     }

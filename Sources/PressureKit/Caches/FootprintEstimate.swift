@@ -1,10 +1,14 @@
-/// How much memory a value takes, told from its type, its capacities and a sample of its parts: in time that does not
-/// depend on how many there are, and without encoding anything.
+/// How much memory a value takes, told from its type, its capacities and a sample of its parts: in time that has a bound
+/// however many there are, and without encoding anything.
 struct FootprintEstimate {
     /// How far down the value it is: the further, the smaller the samples.
     private var depth = 0
     /// How many values were looked into.
     private(set) var parts = 0
+    /// How many elements were looked at.
+    private(set) var elements = 0
+    /// Whether it is a sample of many that is being looked at: what is in one of them is not looked at more closely.
+    private var isInSample = false
 
     /// The bytes that `value` takes, in place and on the heap.
     static func bytes<Value>(of value: Value) -> Int {
@@ -34,18 +38,68 @@ struct FootprintEstimate {
     mutating func heapBytes<Elements: Collection>(ofElementsIn elements: Elements) -> Int {
         let count = elements.count
         guard count > 0, depth < Self.mostDepth, !_isPOD(Elements.Element.self) else { return 0 }
-        let samples = min(count, Self.samples(at: depth))
+        let wasInSample = isInSample
+        // What says by itself what it has is asked in no time.
+        let isQuick = !wasInSample && Elements.Element.self is any HeapSized.Type
+        var samples = min(count, isQuick ? Self.quickSamples : Self.samples(at: depth))
         depth += 1
-        defer { depth -= 1 }
-        // Evenly over all of them, where that costs nothing; a hash table has them in no order anyway.
-        let stride = elements is any RandomAccessCollection ? count / samples : 1
-        var index = elements.startIndex
-        var bytes = 0
-        for sample in 0..<samples {
-            bytes += heapBytes(of: elements[index])
-            if sample + 1 < samples { elements.formIndex(&index, offsetBy: stride) }
+        isInSample = wasInSample || samples < count
+        defer { (depth, isInSample) = (depth - 1, wasInSample) }
+        let before = parts
+        var sample = look(at: samples, of: elements)
+        var partsOfSample = parts - before
+        // Few of them may have most of the bytes, as the commonest words of an index have.
+        while !wasInSample, samples < count, !sample.isSteady {
+            let more = min(count, 8 * samples)
+            partsOfSample = partsOfSample * more / samples
+            samples = more
+            // What comes after these has to be looked into as well.
+            guard self.elements + samples <= Self.mostElements, parts + partsOfSample <= Self.mostParts / 2 else {
+                break
+            }
+            sample = look(at: samples, of: elements)
         }
-        return Int(Double(bytes) * Double(count) / Double(samples))
+        return Int(sample.mean * Double(count))
+    }
+
+    /// Looks at so many elements, and at each as often as at any other.
+    private mutating func look<Elements: Collection>(at samples: Int, of elements: Elements) -> Sample {
+        // One from each of so many parts, where going there costs nothing, and not always the first of it: what differs may be
+        // every tenth. A hash table has them in no order anyway.
+        let isEven = elements is any RandomAccessCollection
+        let count = elements.count
+        var index = elements.startIndex
+        var sample = Sample()
+        var place = 0
+        for number in 0..<samples {
+            let next = isEven ? count * number / samples + number * 2_654_435_761 % (count / samples) : number
+            elements.formIndex(&index, offsetBy: next - place)
+            place = next
+            self.elements += 1
+            sample.add(heapBytes(of: elements[index]))
+        }
+        return sample
+    }
+
+    /// What some elements have on the heap.
+    private struct Sample {
+        private var count = 0.0
+        private var sum = 0.0
+        private var squares = 0.0
+
+        mutating func add(_ bytes: Int) {
+            count += 1
+            sum += Double(bytes)
+            squares += Double(bytes) * Double(bytes)
+        }
+
+        var mean: Double { sum / count }
+
+        /// Whether the mean of all is likely to be within a fifth of the mean of these: two standard errors.
+        var isSteady: Bool {
+            let variance = max(0, squares / count - mean * mean)
+            return 4 * variance <= 0.04 * mean * mean * count
+        }
     }
 
     /// What the C library takes from the heap for a block of so many bytes: eight for itself, in steps of sixteen, and whole
@@ -54,9 +108,19 @@ struct FootprintEstimate {
         byteCount >= 128 << 10 ? (byteCount + 16 + 4095) & ~4095 : max(32, (byteCount + 8 + 15) & ~15)
     }
 
+    /// The same of a block that is filled from its beginning, of which the system gives pages as they are written to: an array
+    /// that has been appended to has room for up to as many elements again.
+    static func block(_ byteCount: Int, filled: Int) -> Int {
+        byteCount >= 128 << 10 ? min(block(byteCount), (filled + 16 + 4095) & ~4095) : block(byteCount)
+    }
+
     private static let mostDepth = 16
     /// A tree of objects has any number: some thousand take a millisecond.
     static let mostParts = 1_024
+    /// What is looked at in tables whose entries differ much: in a few milliseconds.
+    static let mostElements = 32_768
+
+    private static let quickSamples = 96
 
     private static func samples(at depth: Int) -> Int { depth == 0 ? 12 : depth < 3 ? 6 : 2 }
 }
@@ -82,6 +146,8 @@ extension UInt8: HeapSized {}
 extension UInt16: HeapSized {}
 extension UInt32: HeapSized {}
 extension UInt64: HeapSized {}
+extension Int128: HeapSized {}
+extension UInt128: HeapSized {}
 extension Float: HeapSized {}
 extension Double: HeapSized {}
 
@@ -99,7 +165,8 @@ extension Optional: HeapSized {
 extension Array: HeapSized {
     func heapBytes(_ estimate: inout FootprintEstimate) -> Int {
         guard capacity > 0 else { return 0 }
-        return FootprintEstimate.block(32 + capacity * MemoryLayout<Element>.stride)
+        let stride = MemoryLayout<Element>.stride
+        return FootprintEstimate.block(32 + capacity * stride, filled: 32 + count * stride)
             + estimate.heapBytes(ofElementsIn: self)
     }
 }

@@ -82,7 +82,10 @@ extension ValueEntry {
         unsafe slot.copy.pointee.reserve(byteCount: count)
         reserveFrames(unsafe slot.copy.pointee.chunkCount)
         unsafe slot.copy.pointee.begin(in: file)
-        for (index, record) in value.records.enumerated() { unsafe note(record, ofChunk: index, in: slot.base) }
+        for (index, record) in value.records.enumerated() {
+            file.adopt(record)
+            unsafe note(record, ofChunk: index, in: slot.base)
+        }
         let isReloadable = hasLoader && value.isReloadable
         guard let step = unsafe slot.header.pointee.apply({ $0.adopting(isReloadable: isReloadable) }) else {
             preconditionFailure("adopted in a slot that was not the writer's")

@@ -101,6 +101,8 @@ extension CacheEntry {
                 throw error
             }
         }
+        unsafe statistics.rewrittenFromBytes.wrappingAdd(old.pointee.storedByteCount, ordering: .relaxed)
+        statistics.rewrittenToBytes.wrappingAdd(fresh.storedByteCount, ordering: .relaxed)
         unsafe old.pointee.free()
         unsafe old.pointee = fresh
         isCompressed = false

@@ -29,6 +29,22 @@ public struct PressureSnapshot: Sendable {
         }
     }
 
+    /// Bytes of values by where they are, and those in memory by facts that change only with the values: what is
+    /// ``Tiers/clean`` follows from measured times, and changes with them too.
+    package struct Standing: Sendable, Hashable {
+        package var tiers = Tiers()
+        /// In memory, with a checked copy.
+        package var copied = ByteCount.zero
+        /// In memory, without a copy; a loader makes them again.
+        package var reloadable = ByteCount.zero
+
+        static func += (left: inout Standing, right: Standing) {
+            left.tiers += right.tiers
+            left.copied += right.copied
+            left.reloadable += right.reloadable
+        }
+    }
+
     /// What a limit is used for, in bytes; the sum is the limit.
     public struct Use: Sendable, Hashable {
         /// Values in memory.
@@ -164,21 +180,29 @@ public struct PressureSnapshot: Sendable {
 
 extension CacheEntry {
     /// The bytes of its values by where they are.
-    var tiers: PressureSnapshot.Tiers {
-        var tiers = PressureSnapshot.Tiers()
+    var tiers: PressureSnapshot.Tiers { standing.tiers }
+
+    /// The same, and how they could go.
+    var standing: PressureSnapshot.Standing {
+        var standing = PressureSnapshot.Standing()
         unsafe forEachSlot { slot in
             let word = unsafe header(slot).pointee.state
             let footprint = unsafe ByteCount(bytes: header(slot).pointee.footprint.load(ordering: .relaxed))
             switch word.residency {
             case .resident:
-                tiers.resident += footprint
-                if unsafe !wayOut(slot, word).needsCopy { tiers.clean += footprint }
-            case .compressed: tiers.compressed += footprint
-            case .spilled: tiers.spilled += footprint
+                standing.tiers.resident += footprint
+                if unsafe !wayOut(slot, word).needsCopy { standing.tiers.clean += footprint }
+                if word.isClean {
+                    standing.copied += footprint
+                } else if word.isReloadable {
+                    standing.reloadable += footprint
+                }
+            case .compressed: standing.tiers.compressed += footprint
+            case .spilled: standing.tiers.spilled += footprint
             case .unloaded, .loading, .restoring: break
             }
         }
-        return tiers
+        return standing
     }
 }
 

@@ -52,6 +52,7 @@ extension CacheEntry {
     @discardableResult
     func finishCopy(_ slot: UnsafeMutableRawPointer, succeeded: Bool, isProvisional: Bool = false) -> Int {
         if !succeeded { unsafe copy(slot).pointee.release() }
+        let byteCount = unsafe plainByteCount(slot)
         let stored = unsafe copy(slot).pointee.storedByteCount
         let isCompressed = unsafe copy(slot).pointee.file?.isInMemory ?? false
         let step = unsafe header(slot).pointee.apply {
@@ -63,6 +64,7 @@ extension CacheEntry {
         // A copy keeps off writers (they put a new slot in place), so a wake-up is never due here; but the slot may
         // have been replaced, and then the copier is the last to leave.
         if step.after.isAbandoned { unsafe recycle(slot) }
+        if succeeded { statistics.copiedBytes.wrappingAdd(byteCount, ordering: .relaxed) }
         return step.after.isClean ? stored : 0
     }
 
@@ -87,6 +89,7 @@ extension CacheEntry {
         }
         if wasDropped { unsafe didDrop(slot) }
         statistics.evictions.wrappingAdd(1, ordering: .relaxed)
+        statistics.evictedBytes.wrappingAdd(footprint, ordering: .relaxed)
         host?.didEvict(resource)
         return footprint
     }

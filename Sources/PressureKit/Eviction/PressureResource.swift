@@ -29,3 +29,8 @@ extension PressureResource: Hashable {
     /// Hashes the identity of the cache.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(entry)) }
 }
+
+extension PressureResource: CustomStringConvertible {
+    /// Its path.
+    public var description: String { path }
+}

@@ -33,6 +33,16 @@ extension PressureManager {
         return sum
     }
 
+    /// The same, and what of that in memory could go how. Takes as long, and allocates nothing either.
+    package var standing: PressureSnapshot.Standing {
+        var sum = PressureSnapshot.Standing()
+        PressureController.hierarchy.withLock { _ in root.forEachEntry { sum += $0.standing } }
+        return sum
+    }
+
+    /// What copies take that are in the saved state from which values were restored.
+    package var restoredStateBytes: ByteCount { ByteCount(bytes: restoration.storedByteCount) }
+
     /// What admission has done so far.
     package var admissionCounts: AdmissionCounts { context.admission.counts }
 

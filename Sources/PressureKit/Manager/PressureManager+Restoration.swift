@@ -84,6 +84,7 @@ extension PressureManager {
                 guard delegate?.shouldRestoreState(savedBy: saved, version: version) ?? (saved == version) else {
                     throw .stateRefused(directory.path, saved == version ? .vetoed : .version(saved))
                 }
+                held.note(state.file)
                 var application = StateApplication(file: state.file, manager: delegate)
                 application.apply(state.manifest.root, to: root)
                 var report = application.report

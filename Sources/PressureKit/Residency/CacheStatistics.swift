@@ -8,6 +8,13 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let restores = Atomic<Int>(0)
     /// How often the value left memory.
     package let evictions = Atomic<Int>(0)
+    /// What those values took.
+    package let evictedBytes = Atomic<Int>(0)
+    /// Plain bytes that were compressed or written, ahead of an eviction or for one.
+    package let copiedBytes = Atomic<Int>(0)
+    /// What copies took that were written anew in calm times, and what they take since.
+    package let rewrittenFromBytes = Atomic<Int>(0)
+    package let rewrittenToBytes = Atomic<Int>(0)
     /// How often a load, spill or restore failed.
     package let failures = Atomic<Int>(0)
     /// How often the value came back before the reclaim that took it had expected.

@@ -1,9 +1,15 @@
 import PressureSystem
+import SpillStore
 import Synchronization
 
 /// What a manager knows of saving and restoring: the directory it holds, whose turn it is, and whether a restoration goes
 /// on.
 final class RestorationState: Sendable {
+    /// A state that values were restored from. It is there as long as one has its copy in it.
+    private struct RestoredFile {
+        weak var file: SegmentFile?
+    }
+
     private struct State {
         var directory: StateDirectory?
         /// Whether it is held from one save to the next.
@@ -12,6 +18,7 @@ final class RestorationState: Sendable {
         var extensions = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
         var isTaken = false
+        var files: [RestoredFile] = []
         var turns: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -69,6 +76,20 @@ final class RestorationState: Sendable {
 
     /// How many wait for their turn.
     var waitingTurns: Int { state.withLock { $0.turns.count } }
+
+    /// Values have their copies in this file from now on.
+    func note(_ file: SegmentFile) {
+        state.withLock { state in
+            state.files.removeAll { $0.file == nil }
+            state.files.append(RestoredFile(file: file))
+        }
+    }
+
+    /// What copies take that are in saved states still. One system call for each of them.
+    var storedByteCount: Int {
+        let files = state.withLock { $0.files.compactMap(\.file) }
+        return files.reduce(0) { $0 + $1.usage().storedBytes }
+    }
 
     func begin() { state.withLock { $0.restorations += 1 } }
 

@@ -4,7 +4,7 @@ import PressureSystem
 public struct StateReport: Sendable {
     /// Whether there was a state to restore; `true` after saving.
     public var isFound = true
-    /// The version of the app that saved it, after restoring.
+    /// The version of the app that saved it; empty if there was no state.
     public var version = ""
     /// The paths of the controllers that were saved, or that exist again.
     public var controllers: [String] = []
@@ -17,4 +17,14 @@ public struct StateReport: Sendable {
     public var failures: [PressureError] = []
     /// Bytes on disk: after saving, of the state; after restoring, of the copies that caches got their values as.
     public var byteCount = ByteCount.zero
+}
+
+extension StateReport: CustomStringConvertible {
+    /// One line: `"version 1: 5.9 MiB of 2 caches, 0 failures"`.
+    public var description: String {
+        guard isFound else { return "no state" }
+        let stops = stopped.isEmpty ? "" : ", stopped at \(stopped.joined(separator: ", "))"
+        let name = version.isEmpty ? "" : "version \(version): "
+        return "\(name)\(byteCount) of \(caches.count) caches, \(failures.count) failures\(stops)"
+    }
 }

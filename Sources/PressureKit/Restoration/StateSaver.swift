@@ -14,6 +14,7 @@ struct StateSaver {
     /// Saves what is below a root. What was saved before stays until all of the new state is on the device.
     func save(_ root: PressureController) throws(PressureError) -> StateReport {
         var report = StateReport()
+        report.version = version
         let new: StateDirectory.NewState
         do {
             new = try directory.openNew()

@@ -38,9 +38,7 @@ extension SegmentFile {
             if let extent { state.allocator.free(extent, holdsBlocks: !isReturned) }
             // What lies behind the last live frame has been given back piece by piece.
             if state.allocator.holdingUnits == 0 { state.fileUnits = state.allocator.end }
-            state.usage.frames -= 1
-            state.usage.plainBytes -= Int(record.plainLength)
-            state.usage.storedBytes -= Int(record.storedLength)
+            state.usage.forget(record)
         }
     }
 

@@ -57,16 +57,18 @@ extension SegmentFile {
     /// Each record is released once. Releasing it while it is being read is safe for the file: the read fails its
     /// check, or has already passed it.
     package func release(_ record: SpillRecord) {
-        if isReadOnly { return }
+        // A saved state keeps its bytes; it only knows how many of them are still somebody's.
+        if isReadOnly { return state.withLock { $0.usage.forget(record) } }
         if limits.returnsAtOnce { return releaseAtOnce(record) }
         state.withLock { state in
             let extent = record.isShared ? state.allocator.takeLastFrame(of: record.unit) : record.extent
             if let extent { state.allocator.free(extent) }
-            state.usage.frames -= 1
-            state.usage.plainBytes -= Int(record.plainLength)
-            state.usage.storedBytes -= Int(record.storedLength)
+            state.usage.forget(record)
         }
     }
+
+    /// Notes that a value has its copy in a frame that was found here.
+    package func adopt(_ record: SpillRecord) { state.withLock { $0.usage.hold(record) } }
 
     /// Finds a place for a frame.
     private func place(_ encoded: ChunkEncoder.Encoded, plainLength: Int) throws(SpillFailure) -> SpillRecord {
@@ -175,11 +177,23 @@ extension SegmentFile {
 extension SpillUsage {
     /// Counts a frame that was written.
     mutating func count(_ record: SpillRecord) {
-        frames += 1
+        hold(record)
         framesWritten += 1
+        bytesWritten += Int(record.storedLength)
+    }
+
+    /// Counts a frame that can be restored.
+    mutating func hold(_ record: SpillRecord) {
+        frames += 1
         plainBytes += Int(record.plainLength)
         storedBytes += Int(record.storedLength)
-        bytesWritten += Int(record.storedLength)
+    }
+
+    /// Counts a frame no more.
+    mutating func forget(_ record: SpillRecord) {
+        frames -= 1
+        plainBytes -= Int(record.plainLength)
+        storedBytes -= Int(record.storedLength)
     }
 }
 

@@ -34,9 +34,10 @@ struct TraceKeys: Sendable {
 }
 
 extension TraceKeys {
-    /// The files of the traces that a scenario's steps name.
+    /// The files of the traces that a scenario names.
     static func paths(of scenario: Scenario, file: String) -> [String] {
-        names(in: scenario.timeline).map { ScenarioPaths.resolve($0, from: file) }
+        (names(in: scenario.timeline) + scenario.controllers.flatMap(\.columnTraces))
+            .map { ScenarioPaths.resolve($0, from: file) }
     }
 
     /// The traces that a scenario's steps name, by the name they have there.

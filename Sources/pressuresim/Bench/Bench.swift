@@ -26,10 +26,10 @@ struct Bench: Sendable {
 
         board.begin(machine)
         let log = ReclaimLog()
-        progress.begin("reads")
+        progress.begin("1 of 5: reads")
         var results = try ReadBench(plan: plan, directory: directory).run()
         board.note(results)
-        progress.begin("reclaims")
+        progress.begin("2 of 5: reclaims")
         results += try ReclaimBench(
             plan: plan,
             directory: directory,
@@ -39,13 +39,13 @@ struct Bench: Sendable {
             log: log
         ).run()
         board.note(results)
-        progress.begin("restores")
+        progress.begin("3 of 5: restores")
         results += try RestoreBench(plan: plan, directory: directory, data: data, deflater: deflater, log: log).run()
         board.note(results)
-        progress.begin("plans")
+        progress.begin("4 of 5: plans")
         results += try PlanBench(plan: plan, directory: directory).run()
         board.note(results)
-        progress.begin("scale")
+        progress.begin("5 of 5: scale")
         let scale = try ScaleBench(plan: plan, directory: directory, log: log).run()
         results += log.results
         return BenchRecord(machine: machine, results: results, scale: scale)

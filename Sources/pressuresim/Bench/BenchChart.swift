@@ -75,6 +75,7 @@ struct BenchChart {
             height: 120,
             x: Axis.places(count: runs.count, ticks: ends),
             y: y,
+            narrowest: 200,
             layers: layers(y)
         )
     }

@@ -86,15 +86,21 @@ struct BenchData: Sendable {
     /// The files below a directory; without the index that a generated corpus has beside its data.
     private static func corpus(_ directory: String?, wanted: Int) throws -> FileCorpus {
         guard let directory else {
-            return try FileCorpus(directories: DefaultCorpus.directories(), wanted: wanted)
+            return try FileCorpus(
+                directories: DefaultCorpus.directories(),
+                wanted: wanted,
+                remedy: "--corpus DIRECTORY"
+            )
         }
         let index = URL(fileURLWithPath: directory).appendingPathComponent("index.json")
         guard let data = try? BoundedInput.read(index.path, atMost: 64 << 20) else {
-            return try FileCorpus(directories: [directory], wanted: wanted)
+            return try FileCorpus(directories: [directory], wanted: wanted, remedy: "--corpus DIRECTORY")
         }
         let entries: [CorpusIndex.Entry]
         do { entries = try JSONDecoder().decode(CorpusIndex.self, from: data).entries } catch {
-            throw ContentError(description: "\(index.path) is no index of a corpus: \(error). Remove or repair it.")
+            throw ContentError(
+                description: "\(index.path) is no index of a corpus: \(error.reason). Remove or repair it."
+            )
         }
         guard entries.allSatisfy({ 1...1 << 40 ~= $0.size }) else {
             throw ContentError(description: "\(index.path) has a size that no file has. Remove or repair it.")

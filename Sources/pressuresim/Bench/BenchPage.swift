@@ -23,10 +23,9 @@ struct BenchPage {
                     + "same bytes."
             },
             opening: .sequence([verdict, warnings]),
-            sections: [table, history, costs, reading, machine].compactMap(\.self),
-            footer: Html("p") {
-                "Written by pressuresim, PressureKit's tool. The page is one file and asks nobody for anything."
-            }
+            sections: [now, history, costs, reading, machine].compactMap(\.self),
+            footer: ToolVersion.footer,
+            generator: ToolVersion.generator
         )
     }
 
@@ -41,7 +40,7 @@ struct BenchPage {
         let rest = missing > 0 ? " \(Quantities.count(missing, "metric")) could not be measured here." : ""
         let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept.".unbroken : ""
         return Page.verdict(
-            isGood: reached == held.count,
+            reached == held.count ? .good : .bad,
             "\(reached) of \(held.count) goals reached",
             "A missed goal is a measurement, not a failure.\(rest)\(earlier)"
         )
@@ -63,7 +62,14 @@ struct BenchPage {
         }
     }
 
-    private var table: Page.Section {
+    private var now: Page.Section {
+        let table = table
+        return Page.Section("metrics", "Now", short: "Now") {
+            if let figure = BenchBullets(run: last, table: table).figure { figure.html } else { table.html }
+        }
+    }
+
+    private var table: DataTable {
         var table = DataTable(
             caption: "Every metric of the run of \(Self.day(last))",
             columns: [
@@ -85,18 +91,18 @@ struct BenchPage {
             ]
             table.add(cells)
         }
-        return Page.Section("metrics", "Now", short: "Now") { table.html }
+        return table
     }
 
     // MARK: History
 
-    private var history: Page.Section {
-        Page.Section("history", runs.count > 1 ? "Over time" : "Against the goals", short: "Over time") {
+    /// One run has no history: it is one chart.
+    private var history: Page.Section? {
+        guard runs.count > 1 else { return nil }
+        return Page.Section("history", "Over time") {
             Html("p", .class("note")) {
                 "Each point is a run; the dashed line is the goal, and its better side is shaded. "
-                if runs.count > 1 {
-                    "The thin line is the median of the runs that can be compared: same processor, build and plan. "
-                }
+                "The thin line is the median of the runs that can be compared: same processor, build and plan. "
                 if runs.contains(where: { !$0.isComparable(with: last) }) { "Hollow points are from others." }
             }
             Html("div", .class("multiples")) {

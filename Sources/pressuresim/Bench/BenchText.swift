@@ -46,7 +46,7 @@ struct BenchText {
                 result.metric.limit,
             ])
         }
-        let lines = table.lines
+        let lines = table.lines(fitting: style.columns, hasHeader: true)
         return [style.bold(lines[0])]
             + zip(lines.dropFirst(), record.results).map { line, result in
                 result.holds == false ? style.bad(line) : line
@@ -60,7 +60,7 @@ struct BenchText {
             let costs = [row.register, row.hit, row.plan, row.evict, row.restore]
             table.add([Quantities.count(row.entries)] + costs.map(Quantities.duration))
         }
-        let lines = table.lines
+        let lines = table.lines(fitting: style.columns, hasHeader: true)
         return [style.bold("Cost of an entry of 8 bytes, by how many there are")] + lines
     }
 }

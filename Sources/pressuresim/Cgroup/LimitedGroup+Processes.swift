@@ -18,12 +18,16 @@ extension LimitedGroup {
     ///   - arguments: the program, found as the shell finds it, and its arguments.
     ///   - output: where its output goes; nowhere by default.
     ///   - input: where its input comes from; the tool's own by default.
+    ///   - variables: what it has in its environment beside what the tool has.
+    ///   - isTool: whether it is the tool itself, and is to end with this process.
     /// - Throws: what keeps the shell from being started.
     func start(
         _ arguments: [String],
         output: Any? = FileHandle.nullDevice,
         errors: Any? = FileHandle.nullDevice,
-        input: Any? = nil
+        input: Any? = nil,
+        variables: [String: String] = [:],
+        isTool: Bool = true
     ) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -31,6 +35,8 @@ extension LimitedGroup {
         let moves = entrances.indices.map { "echo $$ > \"${\($0 + 1)}\" && " }.joined()
         let script = "\(moves)shift \(entrances.count) && exec \"$@\""
         process.arguments = ["-c", script, "sh"] + entrances + arguments
+        let environment = isTool ? ParentProcess.environment() : ProcessInfo.processInfo.environment
+        process.environment = environment.merging(variables) { _, new in new }
         process.standardOutput = output
         process.standardError = errors
         if let input { process.standardInput = input }

@@ -8,9 +8,6 @@ import Synchronization
 /// Version 1: below the cgroup the tool is in, so that nobody gets out of the limits he was given. Version 2 allows no
 /// processes beside child cgroups that have controllers, so it is made at the root of what is mounted.
 final class LimitedGroup: Sendable {
-    /// What all of them are called, before the number of the process that made them.
-    static let prefix = "pressuresim-"
-
     let group: MemoryGroup
     /// Its name, unique on this machine.
     let name: String
@@ -22,8 +19,7 @@ final class LimitedGroup: Sendable {
     ///
     /// - Throws: ``EnvironmentRefusal`` that says what is missing.
     convenience init(limit: ByteCount) throws(EnvironmentRefusal) {
-        let ancestry = MemoryGroup.ancestry()
-        guard let own = ancestry.first, let top = ancestry.last else {
+        guard let (parent, companion) = Self.places else {
             throw EnvironmentRefusal(
                 message: """
                     No cgroup memory controller is mounted here. Run on a host, or in a container, that has one at \
@@ -31,14 +27,19 @@ final class LimitedGroup: Sendable {
                     """
             )
         }
-        let parent = own.version == .v1 ? own : top
-        let companion = own.version == .v1 ? MemoryGroup.unified().first : nil
         try self.init(
             limit: limit,
             parent: parent.directory,
             version: parent.version,
             companionParent: companion?.directory
         )
+    }
+
+    /// Below which cgroups they are made; `nil` where there are none.
+    private static var places: (parent: MemoryGroup, companion: MemoryGroup?)? {
+        let ancestry = MemoryGroup.ancestry()
+        guard let own = ancestry.first, let top = ancestry.last else { return nil }
+        return own.version == .v1 ? (own, MemoryGroup.unified().first) : (top, nil)
     }
 
     /// Makes the cgroup below a directory.
@@ -49,7 +50,7 @@ final class LimitedGroup: Sendable {
         companionParent: String? = nil
     ) throws(EnvironmentRefusal) {
         Self.sweep(parent)
-        let name = "\(Self.prefix)\(getpid())-\(Self.number())"
+        let name = "\(Maker.own.prefix)\(Self.number())"
         self.name = name
         group = MemoryGroup(directory: "\(parent)/\(name)", version: version)
         companion = companionParent.flatMap { parent in
@@ -68,13 +69,24 @@ final class LimitedGroup: Sendable {
             try group.setLimit(limit)
         } catch {
             remove()
-            throw EnvironmentRefusal(
-                message: """
-                    No cgroup with a limit of \(limit) can be made below \(parent): \(error). It takes root and a memory \
-                    controller that may be written to: run as root on the host, or in a container with --privileged.
-                    """
-            )
+            throw Self.refusal(limit, parent, error.reason)
         }
+    }
+
+    /// Why there is none, and what to do first.
+    static func refusal(
+        _ limit: ByteCount,
+        _ parent: String,
+        _ reason: String,
+        isRoot: Bool = geteuid() == 0
+    ) -> EnvironmentRefusal {
+        let first = isRoot ? "" : "Run as root. "
+        return EnvironmentRefusal(
+            message: """
+                \(first)No cgroup with a limit of \(limit) can be made below \(parent): \(reason). It takes a memory \
+                controller that may be written to: on the host, or in a container with --privileged.
+                """
+        )
     }
 
     deinit { remove() }
@@ -108,27 +120,35 @@ final class LimitedGroup: Sendable {
     var entrances: [String] { ([group.directory] + [companion].compactMap(\.self)).map { "\($0)/cgroup.procs" } }
 
     /// Kills what is left in the cgroup and removes it. Only processes of the tool's own can be in it.
-    func remove() {
+    func remove() { Self.clear([group.directory] + [companion].compactMap(\.self)) }
+
+    /// Removes what runs that were killed have left behind.
+    static func sweep() {
+        guard let (parent, companion) = places else { return }
+        sweep(parent.directory)
+        if let companion { sweep(companion.directory) }
+    }
+
+    private static func sweep(_ parent: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
+            if let maker = Maker(of: name), maker.isGone { clear(["\(parent)/\(name)"]) }
+        }
+    }
+
+    private static func clear(_ directories: [String]) {
         for _ in 0..<200 {
-            let processes = group.processes
-            for process in processes { kill(process, SIGKILL) }
-            let isGone = Self.removeDirectory(group.directory)
-            if companion.map(Self.removeDirectory) ?? true, isGone { return }
+            var areGone = true
+            for directory in directories {
+                for process in MemoryGroup(directory: directory, version: .v1).processes { kill(process, SIGKILL) }
+                if !removeDirectory(directory) { areGone = false }
+            }
+            if areGone { return }
             Pause.sleep(.milliseconds(10))
         }
     }
 
-    /// Removes what runs that were killed have left behind.
-    private static func sweep(_ parent: String) {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
-            let owner = name.dropFirst(prefix.count).prefix { $0.isNumber }
-            // A directory with processes in it cannot be removed; one whose maker lives is not ours to remove.
-            if let owner = Int32(owner), kill(owner, 0) != 0 { removeDirectory("\(parent)/\(name)") }
-        }
-    }
-
     /// Whether it is gone now. Fails while there are processes in it.
-    @discardableResult private static func removeDirectory(_ path: String) -> Bool {
+    private static func removeDirectory(_ path: String) -> Bool {
         unsafe rmdir(path) == 0 || errno == ENOENT  // the string outlives the call
     }
 

@@ -105,7 +105,10 @@ struct MemoryGroup: Hashable, Sendable {
 
     /// The processes in it.
     var processes: [Int32] {
-        (KernelText.read("\(directory)/cgroup.procs") ?? "").split(separator: "\n").compactMap { Int32($0) }
+        (KernelText.read("\(directory)/cgroup.procs") ?? "").split(separator: "\n")
+            .compactMap { Int32($0) }
+            // 0 is one of another namespace, and for kill(2) the caller's own group.
+            .filter { $0 > 0 }
     }
 
     /// - Throws: ``KernelRefusal``.

@@ -67,6 +67,8 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
     var spillDirectory = "/var/tmp"
 
+    @OptionGroup var progress: ProgressOption
+
     /// So little that the figures mean nothing, for tests of the tool itself.
     @Flag(help: .private)
     var tiny = false
@@ -87,8 +89,11 @@ struct BenchCommand: AsyncParsableCommand {
         // Before minutes of measuring, not after them.
         try CommandOutput.check(json, html, append)
         let runs = try kept()
-        if signals { return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json) }
-        let progress = Progress.onTerminal()
+        try TemporaryDirectory(in: spillDirectory, option: "--spill-directory").remove()
+        if signals {
+            return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json, progress.progress)
+        }
+        let progress = self.progress.progress
         let plan: BenchPlan = tiny ? .tiny : quick ? .quick : .full
         let bench = Bench(plan: plan, corpus: corpus, directory: spillDirectory, progress: progress)
         CutShort.reporting {
@@ -96,6 +101,7 @@ struct BenchCommand: AsyncParsableCommand {
             guard let record = bench.board.soFar else { return }
             if ![json, html].contains("-") { try? CommandOutput.print(BenchText(record: record, style: .output).text) }
             if let json { try? CommandOutput.write(BenchJSON(record).data(), to: json) }
+            if let html { try? CommandOutput.write(page(record, runs), to: html) }
         }
         progress.start { nil }
         let record: BenchRecord
@@ -120,16 +126,22 @@ struct BenchCommand: AsyncParsableCommand {
 
     private func write(_ record: BenchRecord, _ runs: [BenchRun]) throws {
         if let json { try CommandOutput.write(BenchJSON(record).data(), to: json) }
-        let run = BenchRun(record, plan: tiny ? "tiny" : quick ? "quick" : "full", commit: commit)
         if let append {
-            do { try BenchHistory.append(run, to: append) } catch {
-                let reason = error.localizedDescription
-                let message = "pressuresim: \(append) cannot be written: \(reason) Name another file."
+            do { try BenchHistory.append(run(record), to: append) } catch {
+                let message = "pressuresim: \(append) cannot be written: \(error.reason). Name another file."
                 throw CommandOutput.fail(message, .environmentRefused)
             }
         }
-        guard let html else { return }
-        let page = BenchPage(runs: runs + [run], scale: record.scale, corpus: record.machine.corpus).page
-        try CommandOutput.write(Data(page.text.utf8), to: html)
+        if let html { try CommandOutput.write(page(record, runs), to: html) }
+    }
+
+    /// All runs so far, with this one.
+    private func page(_ record: BenchRecord, _ runs: [BenchRun]) -> Data {
+        let runs = runs + [run(record)]
+        return Data(BenchPage(runs: runs, scale: record.scale, corpus: record.machine.corpus).page.text.utf8)
+    }
+
+    private func run(_ record: BenchRecord) -> BenchRun {
+        BenchRun(record, plan: tiny ? "tiny" : quick ? "quick" : "full", commit: commit)
     }
 }

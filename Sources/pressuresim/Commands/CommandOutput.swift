@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import ScenarioLanguage
 
 /// How every command writes its facts and ends when it cannot.
 enum CommandOutput {
@@ -8,7 +9,11 @@ enum CommandOutput {
     /// quiet, as in `pressuresim run … | head`.
     ///
     /// - Throws: status 3 when it cannot be written for another reason, such as a full disk.
-    static func print(_ text: String) throws { try write(Data("\(text)\n".utf8), to: "-") }
+    ///
+    /// On a terminal no line ends inside a word.
+    static func print(_ text: String) throws {
+        try write(Data("\(Wrapping.wrapped(text, to: Terminal.columns(of: STDOUT_FILENO)))\n".utf8), to: "-")
+    }
 
     /// Writes the facts of a command to a file, or to standard output if the path is `-`.
     ///
@@ -18,7 +23,7 @@ enum CommandOutput {
             if path == "-" {
                 try FileDescriptorOutput.write(data, to: STDOUT_FILENO)
             } else {
-                try data.write(to: URL(fileURLWithPath: path))
+                try FileDescriptorOutput.write(data, toFile: path)
             }
         } catch {
             guard !error.isReaderGone else { return }
@@ -54,7 +59,8 @@ enum CommandOutput {
 
     /// Says something on standard error. If nobody hears it, nothing can be done about that.
     static func complain(_ message: String) {
-        try? FileDescriptorOutput.write(Data("\(message)\n".utf8), to: STDERR_FILENO)
+        let text = Wrapping.wrapped(message.visible(except: ["\n", "\t"]), to: Terminal.columns(of: STDERR_FILENO))
+        try? FileDescriptorOutput.write(Data("\(text)\n".utf8), to: STDERR_FILENO)
     }
 }
 
@@ -76,13 +82,27 @@ enum FileDescriptorOutput {
         }
     }
 
+    /// Writes a file anew, or into a pipe that somebody reads.
+    ///
+    /// - Throws: what the kernel says; `ENXIO` for a pipe that nobody reads.
+    static func write(_ data: Data, toFile path: String) throws(Errno) {
+        // Without O_NONBLOCK opening such a pipe would wait for ever. The string outlives the call.
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o666)
+        guard descriptor >= 0 else { throw Errno(code: errno) }
+        defer { close(descriptor) }
+        // Its reader may be slow.
+        _ = fcntl(descriptor, F_SETFL, O_WRONLY)
+        try write(data, to: descriptor)
+    }
+
     /// An error number.
     struct Errno: Error, Hashable, CustomStringConvertible {
         var code: Int32
 
         var description: String {
-            // strerror gives a string with an end, which is copied at once.
-            unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+            // What open(2) says of a pipe. strerror gives a string with an end, which is copied at once.
+            code == ENXIO
+                ? "nobody reads it" : unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         }
     }
 }
@@ -94,11 +114,11 @@ enum OutputProbe {
         var status = stat()
         // Both strings outlive their calls.
         let isThere = unsafe stat(path, &status) == 0
-        // Opening a pipe would wait for its reader.
-        guard !isThere || status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else {
+        // Opening a pipe would end what its reader waits for.
+        if isThere, status.st_mode & S_IFMT == S_IFIFO {
             return unsafe access(path, W_OK) == 0 ? nil : FileDescriptorOutput.Errno(code: errno).description
         }
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (isThere ? 0 : O_EXCL), 0o666)
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (isThere ? 0 : O_EXCL), 0o666)
         guard descriptor >= 0 else { return FileDescriptorOutput.Errno(code: errno).description }
         close(descriptor)
         if !isThere { _ = unsafe unlink(path) }
@@ -109,10 +129,4 @@ enum OutputProbe {
 extension Error {
     /// Whether it says that nobody reads what is written.
     var isReaderGone: Bool { (self as? FileDescriptorOutput.Errno)?.code == EPIPE }
-
-    /// In a few words, without a full stop.
-    var reason: String {
-        let text = (self as? FileDescriptorOutput.Errno)?.description ?? localizedDescription
-        return text.hasSuffix(".") ? String(text.dropLast()) : text
-    }
 }

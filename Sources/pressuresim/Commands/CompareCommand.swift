@@ -11,8 +11,8 @@ struct CompareCommand: AsyncParsableCommand {
         abstract: "Play a scenario under PressureKit's order of eviction and under others, side by side.",
         discussion: Prose.flowing(
             """
-            Ours, purging everything as image caches on iOS do, the order of NSCache on Linux, LRU, SIEVE, and the largest
-            first: same seed, same reads, same bytes to free. A line for each figure: how long readers waited for restores
+            Ours, purging everything as image caches on iOS do, the order of NSCache on Linux, LRU (spilled or dropped by
+            cost, all dropped, all spilled), SIEVE, and the largest first: same seed, same reads, same bytes to free. A line for each figure: how long readers waited for restores
             and for loaders, how many reads found their value in memory, how long reads took, what was written. Where
             PressureKit is not the best, it says so.
 
@@ -58,6 +58,8 @@ struct CompareCommand: AsyncParsableCommand {
     )
     var spillDirectory: String?
 
+    @OptionGroup var progress: ProgressOption
+
     func validate() throws {
         guard 1...1000 ~= runs else { throw ValidationError("--runs must be between 1 and 1000.") }
         guard isReal || runs == 1 else {
@@ -69,7 +71,7 @@ struct CompareCommand: AsyncParsableCommand {
         let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
         try CommandOutput.check(json, html, reading: [file] + TraceKeys.paths(of: scenario, file: file))
         var comparison = Comparison(scenario: scenario, file: file, isReal: isReal, runs: runs)
-        comparison.progress = Progress.onTerminal()
+        comparison.progress = progress.progress
         comparison.stop.takeOverSignals()
         let report: ComparisonReport?
         do {

@@ -14,8 +14,7 @@ struct ManualCommand: ParsableCommand {
 
             Exit status: 0 written; 2 the input is wrong; 3 the directory cannot be written to.
             """
-        ),
-        shouldDisplay: false
+        )
     )
 
     @Argument(help: "The directory, which is made if it is not there.", completion: .directory)
@@ -26,7 +25,7 @@ struct ManualCommand: ParsableCommand {
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {
-            let message = "pressuresim: \(directory) cannot be made: \(error.localizedDescription) Name another one."
+            let message = "pressuresim: \(directory) cannot be made: \(error.reason). Name another one."
             throw CommandOutput.fail(message, .environmentRefused)
         }
         for page in ManualPage.all(of: tool) {

@@ -4,7 +4,7 @@ import PressureKit
 import ReportPages
 import ScenarioLanguage
 
-/// `pressuresim run FILE`.
+/// `pressuresim run FILE…`.
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -18,6 +18,8 @@ struct RunCommand: AsyncParsableCommand {
               pressuresim run Scenarios/flood.yaml --json flood.json
               pressuresim run Scenarios/gallery.yaml --html gallery.html
               pressuresim run Scenarios/gallery.yaml --virtual --log -
+              pressuresim run Scenarios/*.yaml --virtual --junit results.xml
+              pressuresim run shop.yaml --policy lru --set seed=7
 
             Every access verifies the bytes it gets, and at the end every value is compared with its source.
 
@@ -34,8 +36,29 @@ struct RunCommand: AsyncParsableCommand {
         )
     )
 
-    @Argument(help: "The scenario, a YAML file.", completion: .file(extensions: ["yaml", "yml"]))
-    var file: String
+    @Argument(
+        help: "The scenarios, YAML files, each played by itself; - is standard input.",
+        completion: .file(extensions: ["yaml", "yml"])
+    )
+    var files: [String]
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "A value in place of the scenario's, such as memory.cgroup_limit=64MiB; elements of lists by name or number.",
+            valueName: "key=value"
+        )
+    )
+    var settings: [String] = []
+
+    @Option(help: ArgumentHelp("Evict in this order instead of the scenario's: cost, lru, sieve, …", valueName: "name"))
+    var policy: String?
+
+    @Option(
+        help: ArgumentHelp("Write what was expected as JUnit's XML to this file.", valueName: "path"),
+        completion: .file(extensions: ["xml"])
+    )
+    var junit: String?
 
     @Option(help: .json)
     var json: String?
@@ -67,25 +90,44 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         let outputs = [json, log, csv, html].compactMap(\.self)
-        guard outputs.count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("Only one of --json, --log, --csv and --html can be standard output.")
+        guard (outputs + [junit].compactMap(\.self)).count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Only one of --json, --log, --csv, --html and --junit can be standard output.")
+        }
+        guard files.count == 1 || outputs.isEmpty else {
+            throw ValidationError("--json, --log, --csv and --html are for one scenario; --junit is for several too.")
+        }
+        guard files.count == 1 || !files.contains("-") else {
+            throw ValidationError("Standard input is one scenario: play it by itself.")
+        }
+        for text in settings where ScenarioOverride(text) == nil {
+            throw ValidationError("--set \(text) must be key=value, such as memory.cgroup_limit=64MiB.")
         }
     }
 
     func run() async throws {
-        let scenario = try ScenarioInput.read(file, seed: seed, spillDirectory: spillDirectory)
+        guard files.count == 1 else { return try await several.play() }
+        let scenario = try ScenarioInput.read(
+            file,
+            seed: seed,
+            spillDirectory: spillDirectory,
+            setting: settings + [policy.map { "policy=\($0)" }].compactMap(\.self)
+        )
         if let life, let state { return try await play(scenario, life, state) }
         try CommandOutput.check(
             json,
             html,
             log,
             csv,
+            junit,
             reading: [file] + TraceKeys.paths(of: scenario, file: file)
         )
+        TemporaryDirectory.sweep(scenario.spill.directory ?? TemporaryDirectory.usualPlace)
+        LimitedGroup.sweep()
         if !isVirtual, CgroupRun.isNeeded(for: scenario) { return try await CgroupRun.relay(scenario) }
         let stop = StopSignal()
         stop.takeOverSignals()
         if isVirtual { try DeterministicHashing.ensure() }
+        ControlHint.tell(isVirtual: isVirtual)
         let events = try log.map { path throws(EnvironmentRefusal) in try EventLog.open(path) } ?? EventLog()
         let stage =
             isVirtual
@@ -97,11 +139,23 @@ struct RunCommand: AsyncParsableCommand {
             throw EnvironmentRefusal(message: "Not all of the log could be written. Name another file.")
         }
         let figures = Figures(record)
-        let outcomes = scenario.expectations.map { $0.evaluate(figures.values, unmeasured: figures.unmeasured) }
+        let outcomes = record.outcomes(figures)
         try report(record, figures, outcomes)
         if record.isInterrupted { throw ExitStatus.interrupted.exitCode }
         let isRight = !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty
         if !isRight { throw ExitStatus.expectationFailed.exitCode }
+    }
+
+    /// The only one.
+    private var file: String { files[0] }
+
+    private var several: SeveralRuns {
+        var options = settings.flatMap { ["--set", $0] }
+        if let policy { options += ["--policy", policy] }
+        if let seed { options += ["--seed", "\(seed)"] }
+        if let spillDirectory { options += ["--spill-directory", spillDirectory] }
+        if isVirtual { options.append("--virtual") }
+        return SeveralRuns(files: files, options: options, junit: junit)
     }
 
     /// Plays a life that ends with the process.
@@ -113,12 +167,16 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func report(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) throws {
-        if ![json, log, csv, html].contains("-") {
+        if ![json, log, csv, html, junit].contains("-") {
             let account = Account(record: record, figures: figures, outcomes: outcomes, style: .output)
             try CommandOutput.print(account.text)
         }
         if let csv { try CommandOutput.write(Data(TimelineCSV.text(record.timeline).utf8), to: csv) }
         if let json { try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json) }
+        if let junit {
+            let facts = try RunFacts(JSONReport(record, figures, outcomes).data(), file: record.file)
+            try CommandOutput.write(Data(JUnitReport(runs: [facts]).text.utf8), to: junit)
+        }
         guard let html else { return }
         let machine = PageMachine.current(spillDirectory: record.scenario.spill.directory)
         let page = HtmlReport(record: record, figures: figures, outcomes: outcomes, machine: machine).page

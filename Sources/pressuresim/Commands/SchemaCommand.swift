@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ScenarioLanguage
 
 /// `pressuresim schema`: how `Scenarios/scenario.schema.json` is made.
@@ -12,9 +13,10 @@ struct SchemaCommand: ParsableCommand {
               pressuresim schema > Scenarios/scenario.schema.json
 
             It is made from the same declarations that read scenarios.
-            """,
-        shouldDisplay: false
+
+            Exit status: 0 printed; 3 the output cannot be written to.
+            """
     )
 
-    func run() throws { try CommandOutput.print(Scenario.schema.text) }
+    func run() throws { try CommandOutput.write(Data("\(Scenario.schema.text)\n".utf8), to: "-") }
 }

@@ -36,8 +36,7 @@ struct SignalsChildCommand: AsyncParsableCommand {
 /// `pressuresim bench --signals`.
 enum SignalsBenchRun {
     /// Measures and reports.
-    static func run(quick: Bool, directory: String, json: String?) async throws {
-        let progress = Progress.onTerminal()
+    static func run(quick: Bool, directory: String, json: String?, _ progress: Progress) async throws {
         var bench: SignalsBench = quick ? .quick(directory) : .full(directory)
         bench.progress = progress
         CutShort.reporting { [bench] in

@@ -20,5 +20,8 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: ControlArguments
 
-    func run() async throws { try await arguments.carryOut("status") }
+    @Flag(help: "A line for every value; otherwise the many of a cache have one.")
+    var all = false
+
+    func run() async throws { try await arguments.carryOut("status", showsAll: all) }
 }

@@ -67,6 +67,8 @@ struct SurviveCommand: AsyncParsableCommand {
     @Option(help: .json, completion: .file(extensions: ["json"]))
     var json: String?
 
+    @OptionGroup var progress: ProgressOption
+
     /// This is the process in the cgroup.
     @Option(help: .private)
     var child: String?
@@ -108,7 +110,7 @@ struct SurviveCommand: AsyncParsableCommand {
     }
 
     private func drive() async throws {
-        let progress = Progress.onTerminal()
+        let progress = self.progress.progress
         let survival = Survival(plan: plan, progress: progress, trace: trace)
         let modes = SurvivalMode.allCases.filter { $0 == .with ? with || !without : without || !with }
         let known = Lock<[Survival.Outcome]>([])

@@ -97,6 +97,8 @@ struct WorthCommand: AsyncParsableCommand {
     )
     var svg: String?
 
+    @OptionGroup var progress: ProgressOption
+
     /// This is the process in the cgroup.
     @Option(help: .private)
     var child: String?
@@ -148,7 +150,7 @@ struct WorthCommand: AsyncParsableCommand {
         }
         // Before minutes of measuring, not after them.
         try CommandOutput.check(json, html, svg)
-        let progress = Progress.onTerminal()
+        let progress = self.progress.progress
         let worth = Worth(plan: plan, progress: progress)
         CutShort.reporting {
             LimitedGroup.removeAll()

@@ -35,6 +35,7 @@ struct Comparison: Sendable {
         for round in 1...max(runs, 1) {
             for contender in contenders {
                 progress.begin(runs > 1 ? "\(contender.title), \(round) of \(runs)" : contender.title)
+                progress.advance(to: board.played, of: contenders.count * max(runs, 1))
                 let entrant = Entrant(contender)
                 let record = try await play(entrant, goals.scenario)
                 guard !record.isInterrupted else { return board.soFar.flatMap { $0.scores.isEmpty ? nil : $0 } }
@@ -85,6 +86,9 @@ private final class Scoreboard: Sendable {
             return report
         }
     }
+
+    /// How many runs are done.
+    var played: Int { state.withLock { $0.scores.count } }
 
     /// Everything but the scores is known.
     func begin(_ report: ComparisonReport) { state.withLock { $0.report = report } }

@@ -18,11 +18,8 @@ struct ComparisonPage {
             lead: lead,
             opening: .sequence([verdict, tiles]),
             sections: [waiting, figures, remarks, contenders, environment].compactMap(\.self),
-            footer: Html("p") {
-                "Written by pressuresim, PressureKit's tool. "
-                "The page is one file and asks nobody for anything; "
-                "with --json the same facts are there for programs."
-            }
+            footer: ToolVersion.footer,
+            generator: ToolVersion.generator
         )
     }
 
@@ -34,12 +31,12 @@ struct ComparisonPage {
     }
 
     private var verdict: Html {
-        let isBest = report.isOursBest(.waited)
-        let title = isBest ? "Nobody makes readers wait less" : "PressureKit is not the best here"
+        let standing = report.standing(.waited)
+        let verdict: Page.Verdict = report.hasFailed || standing == .beaten ? .bad : standing == .alone ? .good : .open
         return .group {
             Page.verdict(
-                isGood: isBest && !report.hasFailed,
-                report.hasFailed ? "Values were lost" : title,
+                verdict,
+                report.hasFailed ? "Values were lost" : standing.title,
                 words.verdictDetail
             )
             if !words.faults.isEmpty { Html("ul", .class("bad")) { words.faults.map { line in Html("li") { line } } } }
@@ -91,11 +88,10 @@ struct ComparisonPage {
             title: "Time that readers waited, by contender",
             description: spoken.joined(separator: " "),
             groups: report.scores.map { score in
-                Bars.Group(
-                    title: "\(score.name), \(Score.Column.waited.text(score[.waited] ?? 0))",
-                    bars: parts.map { column, tone in
-                        Bars.Bar(tone: tone, value: score[column] ?? 0, text: column.text(score[column] ?? 0))
-                    }
+                let segments = parts.map { (tone: $0.1, value: score[$0.0] ?? 0) }
+                return Bars.Group(
+                    title: score.name,
+                    bars: [.init(parts: segments, text: Score.Column.waited.text(score[.waited] ?? 0))]
                 )
             }
         )
@@ -149,7 +145,7 @@ struct ComparisonPage {
         return Page.Section("contenders", "Who is who", short: "Contenders") {
             Html("p") {
                 "All orders are played by PressureKit itself, so that everything else is equal: values in use stay, and copies "
-                "are checked. All but the two that only drop take what is hidden before what is visible."
+                "are checked. All but purging and NSCache's order take what is hidden before what is visible."
             }
             Page.facts(report.scores.map { ($0.name, $0.contender.model) })
         }
@@ -159,5 +155,30 @@ struct ComparisonPage {
         machine.map { machine in
             Page.Section("environment", "Measured on", short: "Machine") { Page.facts(machine.facts) }
         }
+    }
+}
+
+/// How ours stands beside the others in a column that is worth comparing.
+enum ComparisonStanding: Hashable, Sendable {
+    /// Nobody else is as good.
+    case alone
+    /// Others are as good, and nobody is better.
+    case tied
+    case beaten
+
+    fileprivate var title: String {
+        switch self {
+        case .alone: "Readers wait least with PressureKit"
+        case .tied: "A tie: others make readers wait no longer"
+        case .beaten: "PressureKit is not the best here"
+        }
+    }
+}
+
+extension ComparisonReport {
+    /// How ours stands; `tied` as well where there is nobody to be compared with.
+    func standing(_ column: Score.Column) -> ComparisonStanding {
+        guard isOursBest(column) else { return .beaten }
+        return best(column).map(\.contender) == [.ours] ? .alone : .tied
     }
 }

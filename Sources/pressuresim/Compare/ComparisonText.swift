@@ -1,7 +1,7 @@
 import PressureKit
 import ScenarioLanguage
 
-/// A comparison on a terminal of 80 columns: a line for each figure, a column for each contender.
+/// A comparison on a terminal of 80 columns: a line for each figure, a column for each contender, ours first in each block.
 struct ComparisonText {
     let report: ComparisonReport
     let style: Style
@@ -31,25 +31,41 @@ struct ComparisonText {
     }
 
     private var table: [String] {
-        var table = TextTable([.left] + report.scores.map { _ in .right })
-        table.add([""] + report.scores.map { style.bold($0.contender.shortTitle) + " " })
+        blocks.flatMap { block(of: $0) + [""] } + [style.dim("* the best of its line")]
+    }
+
+    /// As many contenders as fit beside each other, ours among them each time.
+    private var blocks: [[Score]] {
+        let ours = report.scores.filter { $0.contender == .ours }
+        let others = report.scores.filter { $0.contender != .ours }
+        guard others.count > Self.mostBesideOurs else { return [report.scores] }
+        return stride(from: 0, to: others.count, by: Self.mostBesideOurs).map { start in
+            ours + others[start..<min(start + Self.mostBesideOurs, others.count)]
+        }
+    }
+
+    private static let mostBesideOurs = 4
+
+    private func block(of scores: [Score]) -> [String] {
+        var table = TextTable([.left] + scores.map { _ in .right })
+        table.add([""] + scores.map { style.bold($0.contender.shortTitle) + " " })
         for column in report.columns {
             let best = report.best(column).map(\.contender)
             table.add(
                 [column.title]
-                    + report.scores.map { score in
+                    + scores.map { score in
                         guard let value = score[column] else { return "- " }
                         let text = column.text(value)
                         return best.contains(score.contender) ? style.good("\(text)*") : "\(text) "
                     }
             )
         }
-        return table.lines + [style.dim("* the best of its line")]
+        return table.lines(fitting: style.columns, hasHeader: true).filter { !$0.isEmpty }
     }
 
     private var legend: [String] {
         var table = TextTable([.left, .left])
         for score in report.scores { table.add([score.contender.shortTitle, score.contender.model]) }
-        return table.lines.map { "  \($0)" }
+        return table.lines(fitting: style.columns.map { $0 - 2 }).map { "  " + $0.replacing("\n", with: "\n  ") }
     }
 }

@@ -75,8 +75,8 @@ struct ComparisonWords {
         report.scores.filter { $0.onlyCopies > 0 }.map { score in
             let values = Quantities.count(score.onlyCopies, "value")
             return """
-                \(score.name.capitalizedFirst): kept \(values) that no competitor could have restored: there is no loader, \
-                and it only drops. Here they were spilled, and waiting for them is in its figures.
+                \(score.name.capitalizedFirst) would have lost \(values) that no loader makes: it only drops. Here they were \
+                spilled, and waiting for them is in its figures.
                 """
         }
     }

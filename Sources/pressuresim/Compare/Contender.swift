@@ -11,8 +11,12 @@ enum Contender: String, CaseIterable, Sendable, Encodable {
     case purge
     /// `NSCache` on Linux: the lowest cost first, and dropped.
     case nscache
-    /// The least recently used first, as Dask spills.
+    /// The least recently used first, spilled or dropped by cost as ours are.
     case lru
+    /// The same, and all that a loader makes is dropped: an app with loaders, and nowhere to spill to.
+    case lruDropped = "lru-dropped"
+    /// The same, and everything is spilled: Dask's way.
+    case lruSpilled = "lru-spilled"
     /// SIEVE.
     case sieve
     /// The largest first.
@@ -25,6 +29,8 @@ enum Contender: String, CaseIterable, Sendable, Encodable {
         case .purge: "purge everything"
         case .nscache: "NSCache's order"
         case .lru: "LRU"
+        case .lruDropped: "LRU, dropped"
+        case .lruSpilled: "LRU, spilled"
         case .sieve: "SIEVE"
         case .largest: "largest first"
         }
@@ -37,6 +43,8 @@ enum Contender: String, CaseIterable, Sendable, Encodable {
         case .purge: "purge"
         case .nscache: "NSCache"
         case .lru: "LRU"
+        case .lruDropped: "LRU drops"
+        case .lruSpilled: "LRU spills"
         case .sieve: "SIEVE"
         case .largest: "largest"
         }
@@ -48,7 +56,9 @@ enum Contender: String, CaseIterable, Sendable, Encodable {
         case .ours: "cheapest to lose for each byte freed; spilled, or dropped where its loader is cheaper"
         case .purge: "all that is not in use, dropped: Nuke, Kingfisher, SDWebImage, PINCache at a memory warning"
         case .nscache: "the smallest first, the newest of equals, dropped: NSCache on Linux"
-        case .lru: "the least recently used first: Dask's spill buffer, most caches"
+        case .lru: "the least recently used first, spilled or dropped where its loader is cheaper"
+        case .lruDropped: "the same, dropped: what an app does that has loaders and no spill; most caches"
+        case .lruSpilled: "the same, spilled whatever loading costs: Dask's spill buffer"
         case .sieve: "the oldest that was not used since the last look: SIEVE (NSDI 2024)"
         case .largest: "the largest first: PINCache's trimming, Velox's arbitration"
         }
@@ -59,23 +69,29 @@ enum Contender: String, CaseIterable, Sendable, Encodable {
         switch self {
         case .purge: PurgeEverything()
         case .nscache: LowestCostFirst()
-        case .ours, .lru, .sieve, .largest: (order ?? .costAware).policy
+        case .ours, .lru, .lruDropped, .lruSpilled, .sieve, .largest: (order ?? .costAware).policy
         }
     }
 
     /// The library's order of that kind, for an app to choose instead of the default.
     private var order: EvictionOrder? {
         switch self {
-        case .lru: .leastRecentlyUsed
+        case .lru, .lruDropped, .lruSpilled: .leastRecentlyUsed
         case .sieve: .sieve
         case .largest: .largestFirst
         case .ours, .purge, .nscache: nil
         }
     }
 
-    /// Whether values that a loader can make again are dropped, however dear the loader is: it has nowhere to spill to.
-    var onlyDrops: Bool { self == .purge || self == .nscache }
+    /// What becomes of every value that a loader makes, whatever that costs; `nil` for what is cheaper.
+    var disposition: Disposition? {
+        switch self {
+        case .purge, .nscache, .lruDropped: .drop
+        case .lruSpilled: .spill
+        case .ours, .lru, .sieve, .largest: nil
+        }
+    }
 
     /// How an app gets this order from the library; `nil` for what only exists to be compared with.
-    var setting: String? { order.map { "evictionOrder = .\($0.rawValue)" } }
+    var setting: String? { disposition == nil ? order.map { "evictionOrder = .\($0.rawValue)" } : nil }
 }

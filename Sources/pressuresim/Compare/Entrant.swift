@@ -19,14 +19,16 @@ final class Entrant: PressureControllerDelegate {
 
     /// Before the timeline begins. Delegates are weak: whoever plays keeps the entrant until the end.
     func enter(_ world: World) {
-        guard contender.onlyDrops else { return }
-        let values = Dictionary(grouping: world.caches.filter { !$0.hasLoader }) { String($0.address) }
-        irreplaceable.withLock { $0 = values }
+        guard let disposition = contender.disposition else { return }
+        if disposition == .drop {
+            let values = Dictionary(grouping: world.caches.filter { !$0.hasLoader }) { String($0.address) }
+            irreplaceable.withLock { $0 = values }
+        }
         for controller in world.controllers { controller.delegate = self }
     }
 
     /// What a cache does not support, as one without a loader does not support this, is not done to it.
-    func preferredDisposition(for resource: PressureResource) -> Disposition? { .drop }
+    func preferredDisposition(for resource: PressureResource) -> Disposition? { contender.disposition }
 
     func resourceDidEvict(_ resource: PressureResource) {
         let values = irreplaceable.withLock { $0[resource.path] } ?? []

@@ -17,9 +17,11 @@ struct Score: Sendable {
         case p50 = "access_p50_seconds"
         case p99 = "access_p99_seconds"
         case max = "access_max_seconds"
-        /// Plain bytes that were compressed or written.
+        /// Plain bytes that were compressed or written, whoever asked for it.
         case written = "written_bytes"
-        /// Bytes of the values that left memory.
+        /// Values that left memory, whoever asked for it.
+        case evicted = "evicted"
+        /// Their bytes.
         case freed = "freed_bytes"
         /// The fall of the process's resident memory; measured in real time only.
         case returned = "returned_bytes"
@@ -76,8 +78,9 @@ struct Score: Sendable {
             let goal = asked.reduce(0.0) { $0 + Double($1.goalBytes ?? 0) }
             freedOfAsked = asked.reduce(0.0) { $0 + Double($1.claimedBytes) } / goal
         }
-        values[.written] = sum(\.copiedBytes)
-        values[.freed] = sum(\.claimedBytes)
+        values[.written] = Double(record.outflow.copiedBytes)
+        values[.evicted] = Double(record.outflow.values)
+        values[.freed] = Double(record.outflow.bytes)
         if isReal { values[.returned] = sum(\.returnedBytes) }
         values[.reclaims] = Double(record.reclaims.count)
     }
@@ -118,6 +121,7 @@ extension Score.Column {
         case .p99: "p99"
         case .max: "max"
         case .written: "written"
+        case .evicted: "evicted"
         case .freed: "freed"
         case .returned: "returned"
         case .reclaims: "reclaims"
@@ -135,7 +139,8 @@ extension Score.Column {
         case .p99: "what 99 of 100 of them did not exceed"
         case .max: "the longest of them"
         case .written: "bytes of values that were compressed or written, before compression"
-        case .freed: "bytes of the values that left memory"
+        case .evicted: "how often a value left memory: in reclaims, for a cache's own limit, for room"
+        case .freed: "the bytes of those values"
         case .returned: "fall of the process's resident memory in the reclaims"
         case .reclaims: "how often memory was reclaimed"
         }
@@ -146,7 +151,7 @@ extension Score.Column {
         switch self {
         case .waited, .restoreStall, .reloadCost, .p50, .p99, .max, .written: .less
         case .hitRate: .more
-        case .freed, .returned, .reclaims: nil
+        case .evicted, .freed, .returned, .reclaims: nil
         }
     }
 
@@ -160,7 +165,7 @@ extension Score.Column {
         case .hitRate: "\(Quantities.fixed(value * 100, 1)) %"
         // Three digits, so that columns stay narrow.
         case .written, .freed, .returned: Quantities.bytes(value, Quantities.digits)
-        case .reclaims: Quantities.count(Int(value))
+        case .evicted, .reclaims: Quantities.count(Int(value))
         }
     }
 
@@ -170,7 +175,7 @@ extension Score.Column {
         case .waited, .restoreStall, .reloadCost, .p50, .p99, .max: "seconds"
         case .hitRate: "ratio"
         case .written, .freed, .returned: "bytes"
-        case .reclaims: "count"
+        case .evicted, .reclaims: "count"
         }
     }
 }

@@ -56,8 +56,13 @@ struct FileCorpus: Sendable {
 
     /// Walks directories and mixes what it finds there.
     ///
+    /// - Parameter remedy: how another one is named.
     /// - Throws: ``ContentError`` when there is nothing to read.
-    init(directories: [String], wanted: Int) throws(ContentError) {
+    init(
+        directories: [String],
+        wanted: Int,
+        remedy: String = "content: {files: DIRECTORY}"
+    ) throws(ContentError) {
         var files: [File] = []
         for directory in directories { Self.collect(directory, into: &files) }
         self.init(files: files, wanted: wanted)
@@ -65,7 +70,7 @@ struct FileCorpus: Sendable {
             throw ContentError(
                 description: """
                     No readable files of \(Self.smallestFile / 1024) KiB or more in \
-                    \(directories.joined(separator: ", ")). Name another directory: content: {files: DIRECTORY}.
+                    \(directories.joined(separator: ", ")). Name another directory: \(remedy).
                     """
             )
         }

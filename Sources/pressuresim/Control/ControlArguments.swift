@@ -29,12 +29,14 @@ struct ControlArguments: ParsableArguments {
         """
 
     /// Says something to the process, and prints the answer.
-    func carryOut(_ command: String) async throws {
+    ///
+    /// - Parameter showsAll: whether every value has a line of its own.
+    func carryOut(_ command: String, showsAll: Bool = false) async throws {
         try CommandOutput.check(json)
         let (target, limit) = (target, timeout)
         let answer = try await Blocking.run("control") { try ControlClient(target).ask(command, within: limit) }
         let reply = try ControlReply.read(answer, from: target)
-        if json != "-" { try CommandOutput.print(ControlText(reply: reply, style: .output).text) }
+        if json != "-" { try CommandOutput.print(ControlText(reply: reply, style: .output, showsAll: showsAll).text) }
         if let json { try CommandOutput.write(ControlReply.json(answer), to: json) }
     }
 

@@ -132,6 +132,7 @@ struct ControlReply: Decodable {
         object["protocol"] = nil
         object["ok"] = nil
         object["format_version"] = 1
+        object["tool_version"] = ToolVersion.current
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try JSONSerialization.data(withJSONObject: object, options: options) + Data("\n".utf8)
     }

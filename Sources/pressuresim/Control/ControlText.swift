@@ -5,6 +5,8 @@ import ReportPages
 struct ControlText {
     let reply: ControlReply
     let style: Style
+    /// Whether every value has a line of its own, or the many of a cache have one.
+    var showsAll = false
 
     var text: String {
         if let status = reply.status { return lines(status).joined(separator: "\n") }
@@ -71,10 +73,12 @@ struct ControlText {
             if !controller.path.isEmpty || !controller.caches.isEmpty {
                 table.add([name, style.dim(controller.visible ? "visible" : "hidden")])
             }
-            for cache in controller.caches {
+            let groups = showsAll ? controller.caches.map { ControlGroup([$0]) } : ControlGroup.all(controller.caches)
+            for group in groups {
                 table.add([
-                    "  \(cache.path)", cache.residency, size(cache.resident + cache.compressed), size(cache.spilled),
-                    "\(cache.evictions)", "\(cache.restores)", "\(cache.pins)",
+                    "  \(group.path)", group.residency, size(group.sum(\.resident) + group.sum(\.compressed)),
+                    size(group.sum(\.spilled)), "\(group.sum(\.evictions))", "\(group.sum(\.restores))",
+                    "\(group.sum(\.pins))",
                 ])
             }
         }

@@ -25,17 +25,21 @@ struct Account {
     }
 
     private func section(_ title: String, _ lines: [String]) -> [String] {
-        ["", style.bold(title)] + lines.map { "  " + $0 }
+        ["", style.bold(title)] + lines.map { "  " + $0.replacing("\n", with: "\n  ") }
     }
+
+    /// The columns that a section's lines have.
+    private var room: Int? { style.columns.map { max($0 - 2, 1) } }
 
     private var header: [String] {
         let size = Quantities.bytes(Double(record.valueBytes))
         let values = Quantities.count(record.values, "value")
         return [
             style.bold(record.scenario.name) + style.dim("  \(record.file), seed \(record.scenario.seed)"),
-            "\(values), \(size); played in \(Quantities.duration(record.duration.seconds)), "
-                + "verified in \(Quantities.duration(record.verification.seconds))"
-                + (record.isVirtual ? ", in virtual time" : ""),
+            "\(values), \(size); played in \(Quantities.duration(record.duration.seconds))"
+                // There, comparing takes no time.
+                + (record.isVirtual
+                    ? " of virtual time" : ", verified in \(Quantities.duration(record.verification.seconds))"),
         ]
     }
 
@@ -43,9 +47,9 @@ struct Account {
 
     private var timeline: [String] {
         var table = TextTable([.right, .right, .left, .right, .left])
-        for step in record.steps {
+        for (step, number) in zip(record.steps, record.stepNumbers) {
             table.add([
-                step.number.map(String.init) ?? "!",
+                number ?? "!",
                 Quantities.fixed(step.start.seconds, 2) + " s",
                 step.title,
                 Quantities.duration(step.duration.seconds),
@@ -53,23 +57,26 @@ struct Account {
             ])
         }
         // The lines of a reclaim follow its step, so that cause and effect stand together.
-        return zip(record.steps, table.lines).flatMap { step, line in
-            [line] + (step.reclaim.map(lines) ?? [])
+        return zip(record.steps, table.lines(fitting: room)).flatMap { step, line in
+            [line] + (step.reclaim.map { lines($0) } ?? [])
         }
     }
 
-    private func lines(_ reclaim: ReclaimRecord) -> [String] {
-        let indent = "            "
+    /// What a reclaim did, a line for each way out and each reason to stay. The page tells the same.
+    func lines(_ reclaim: ReclaimRecord, indent: String = "            ") -> [String] {
         var lines = [style.dim("\(indent)why: \(reclaim.cause)")]
         for outcome in EvictionReport.Outcome.allCases {
             let groups = reclaim.evicted.filter { $0.outcome == outcome.rawValue }
             guard !groups.isEmpty else { continue }
             let bytes = Quantities.bytes(Double(groups.reduce(0) { $0 + $1.bytes }))
             let stored = groups.reduce(0) { $0 + $1.storedBytes }
-            let disk = stored > 0 ? " in \(Quantities.bytes(Double(stored))) on disk" : ""
+            let place = outcome == .compressed ? "in memory" : "on disk"
+            let copies = stored > 0 ? " in \(Quantities.bytes(Double(stored))) \(place)" : ""
             var names = groups.prefix(Self.fewest).map { "\(Quantities.count($0.values)) \(name($0, in: reclaim))" }
-            if groups.count > names.count { names.append("and \(groups.count - names.count) more kinds") }
-            lines.append("\(indent)\(outcome) \(bytes)\(disk): \(names.joined(separator: ", "))")
+            if groups.count > names.count {
+                names.append("and \(Quantities.count(groups.count - names.count, "more kind"))")
+            }
+            lines.append("\(indent)\(outcome) \(bytes)\(copies): \(names.joined(separator: ", "))")
         }
         if reclaim.claimedBytes > 0 {
             let share = Double(reclaim.returnedBytes) / Double(reclaim.claimedBytes)
@@ -82,7 +89,9 @@ struct Account {
         }
         for skip in reclaim.skipped {
             let bytes = Quantities.bytes(Double(skip.bytes))
-            lines.append("\(indent)stayed: \(Quantities.count(skip.values, "value")), \(bytes), \(skip.reason)")
+            lines.append(
+                "\(indent)stayed: \(Quantities.count(skip.values, "value")), \(bytes): \(EvictionReport.SkipReason.words(skip.reason))"
+            )
         }
         return lines
     }
@@ -108,7 +117,7 @@ struct Account {
         add("read, loaded", record.tally.latencies[.load])
         add("read, restored", record.tally.latencies[.restore])
         add("evict one value", record.evictions)
-        return table.lines
+        return table.lines(fitting: room, hasHeader: true).filter { !$0.isEmpty }
     }
 
     private var memory: [String] {
@@ -122,14 +131,19 @@ struct Account {
                 + (figures[.rssFall].map { ", VmRSS fell by \(Quantities.bytes($0))\(percent(.rssFallOverClaimed))" }
                     ?? "")
         ]
+        if record.evictedOtherwise > 0 {
+            lines.append(
+                "\(Quantities.count(record.evictedOtherwise, "value")) left memory without a reclaim: for a cache's own "
+                    + "limit, for room, or in the background"
+            )
+        }
         if record.freedInBackground > .zero {
             lines.append("\(bytes(.freedInBackground)) freed in the background, to stay below the limit")
         }
-        if let ratio = figures[.compressionRatio] {
-            lines.append(
-                "written \(bytes(.copied)) as \(bytes(.stored)): ratio \(Quantities.fixed(ratio, 2)), "
-                    + "spill file at most \(bytes(.spillFilePeak))"
-            )
+        if let copies { lines.append(copies) }
+        for kind in record.rewritten.prefix(Self.fewest) {
+            let (old, new) = (Quantities.bytes(Double(kind.from)), Quantities.bytes(Double(kind.to)))
+            lines.append("compressed in calm: \(kind.path), \(old) → \(new)")
         }
         var rates: [String] = []
         if let rate = figures[.evictRate] { rates.append("eviction \(Quantities.rate(rate))") }
@@ -141,6 +155,24 @@ struct Account {
             )
         }
         return lines
+    }
+
+    /// What was copied, and what the copies take.
+    private var copies: String? {
+        func bytes(_ figure: Figure) -> String { Quantities.bytes(figures[figure] ?? 0) }
+        let peak = "spill file at most \(bytes(.spillFilePeak))"
+        guard let ratio = figures[.compressionRatio] else {
+            return record.outflow.copiedBytes > 0 ? "written \(bytes(.written)), \(peak)" : nil
+        }
+        var places: [String] = []
+        if figures[.stored] ?? 0 > 0 { places.append(bytes(.stored)) }
+        if figures[.heldCompressed] ?? 0 > 0 { places.append("\(bytes(.heldCompressed)) in memory") }
+        var line = "written \(bytes(.copied)) as \(places.joined(separator: " and ")): "
+        line += "ratio \(Quantities.fixed(ratio, 2)), "
+        if let all = figures[.written], let inReclaims = figures[.copied], all > inReclaims {
+            line += "\(Quantities.bytes(all - inReclaims)) more ahead or without a reclaim, "
+        }
+        return line + peak
     }
 
     private var problems: [String] {
@@ -163,7 +195,8 @@ struct Account {
                     ?? "never measured in this run",
             ])
         }
-        return zip(outcomes, table.lines).map { outcome, line in
+        // The sign takes two.
+        return zip(outcomes, table.lines(fitting: room.map { $0 - 2 })).map { outcome, line in
             if record.isInterrupted || outcome.notMeasured != nil { return style.dim("– \(line)") }
             return outcome.holds ? style.good("✓ ") + line : style.bad("✗ \(line)")
         }
@@ -190,7 +223,7 @@ struct Account {
         let tested = outcomes.count - unmeasured
         let verdict =
             broken == 0
-            ? "All \(tested) expectations hold."
+            ? tested == 1 ? "The expectation holds." : "All \(tested) expectations hold."
             : "\(Quantities.count(broken, "expectation")) of \(tested) failed."
         guard unmeasured > 0 else { return verdict }
         return verdict + " \(unmeasured) more cannot be told in virtual time."

@@ -5,6 +5,8 @@ import ScenarioLanguage
 /// Every figure of a run. One that nothing was measured for is absent: an expectation on it fails.
 struct Figures: Sendable {
     private(set) var values: [Figure: Double] = [:]
+    /// Those of reads, for each part of the run that anything is expected of.
+    let parts: [Expectation.Part: [Figure: Double]]
     /// Those that mean nothing in this run, with the reason; they have no value.
     let unmeasured: [Figure: String]
 
@@ -12,6 +14,7 @@ struct Figures: Sendable {
 
     init(_ record: RunRecord) {
         unmeasured = record.unmeasured
+        parts = record.parts.mapValues(Self.reads)
         addAccesses(record)
         addReclaims(record)
         addProcess(record)
@@ -23,19 +26,25 @@ struct Figures: Sendable {
         set(.values, record.values)
         set(.verified, tally.verified)
         set(.lost, Set(tally.losses.map(\.path)).count)
-        set(.accesses, tally.count)
-        set(.failedAccesses, tally.failures)
-        set(.loaderFailures, tally.loaderFailures)
         set(.restoredAhead, record.restoredAhead)
         set(.restoreFailures, record.restoreFailures.count)
         set(.stateRestored, record.stateRestored)
+        values.merge(Self.reads(tally)) { _, new in new }
+    }
+
+    /// The figures of reads.
+    private static func reads(_ tally: AccessTally) -> [Figure: Double] {
+        var values: [Figure: Double] = [
+            .accesses: Double(tally.count), .failedAccesses: Double(tally.failures),
+            .loaderFailures: Double(tally.loaderFailures),
+        ]
         if tally.count > 0 {
             values[.hitRate] = Double(tally.latencies[.hit]?.count ?? 0) / Double(tally.count)
         }
         for outcome in AccessOutcome.allCases {
             let latencies = tally.latencies[outcome]
             let names = outcome.figures
-            set(names.count, latencies?.count ?? 0)
+            values[names.count] = Double(latencies?.count ?? 0)
             values[names.p50] = latencies?.percentile(50)
             values[names.p99] = latencies?.percentile(99)
             values[names.max] = latencies?.percentile(100)
@@ -43,13 +52,16 @@ struct Figures: Sendable {
         if let restores = tally.latencies[.restore], restores.total > 0 {
             values[.restoreRate] = Double(tally.restoredBytes) / (Double(restores.total) / 1e9)
         }
+        return values
     }
 
     private mutating func addReclaims(_ record: RunRecord) {
         let reclaims = record.reclaims
         set(.reclaims, reclaims.count)
         set(.realReclaims, record.steps.count { $0.number == nil && $0.reclaim != nil })
-        set(.evicted, reclaims.reduce(0) { $0 + $1.values() })
+        set(.evicted, record.evictedInReclaims + record.evictedOtherwise)
+        set(.evictedInReclaims, record.evictedInReclaims)
+        set(.evictedOtherwise, record.evictedOtherwise)
         set(.dropped, reclaims.reduce(0) { $0 + $1.values(.dropped) })
         set(.spilled, reclaims.reduce(0) { $0 + $1.values(.spilled) })
         set(.compressed, reclaims.reduce(0) { $0 + $1.values(.compressed) })
@@ -68,13 +80,17 @@ struct Figures: Sendable {
         values[.freedInBackground] = Double(record.freedInBackground.bytes)
         values[.copied] = copied
         values[.stored] = sum(reclaims, \.storedBytes)
+        values[.heldCompressed] = sum(reclaims, \.compressedBytes)
+        values[.written] = Double(record.outflow.copiedBytes)
         values[.spillFilePeak] = Double(record.spillFilePeak.bytes)
         if claimed > 0 {
             values[.returnedOverClaimed] = sum(reclaims, \.returnedBytes) / claimed
             let seconds = reclaims.reduce(0) { $0 + $1.durationSeconds }
             if seconds > 0 { values[.evictRate] = claimed / seconds }
         }
-        if copied > 0 { values[.compressionRatio] = sum(reclaims, \.storedBytes) / copied }
+        if copied > 0 {
+            values[.compressionRatio] = (sum(reclaims, \.storedBytes) + sum(reclaims, \.compressedBytes)) / copied
+        }
 
         // Only what the tool saw from outside: the reclaims that its own steps asked for.
         let witnessed = reclaims.filter { $0.rssFallBytes != nil }

@@ -21,6 +21,13 @@ extension HtmlReport {
         return levels.filter { $0.level != .normal }
     }
 
+    /// What the shading means, which has its level's name only where that has room.
+    var levelLegend: [ChartFigure.Entry] {
+        let levels = Set(levels.map(\.level))
+        return (levels.contains(.warning) ? [.look(.warning, "level: warning")] : [])
+            + (levels.contains(.critical) ? [.look(.critical, "level: critical, hatched")] : [])
+    }
+
     /// A tint behind the curve for each level above normal, and its name above.
     func levelBands(_ x: Axis) -> [Html] {
         let levels = levels
@@ -50,14 +57,9 @@ extension HtmlReport {
     /// Where a label has room: everywhere (`""`), on wide screens only, or nowhere.
     private static func fit(_ label: LabelFit.Label, in part: Double) -> String? {
         let width = Double(label.text.count) * LabelFit.characterWidth
-        if part * narrowWidth > width { return "" }
-        return part * wideWidth > width ? " wide" : nil
+        if part * MarkRow.narrowWidth > width { return "" }
+        return part * MarkRow.wideWidth > width ? " wide" : nil
     }
-
-    /// A plot's width on a phone and on a desk, in pixels.
-    private static let narrowWidth = 280.0
-    private static let wideWidth = 640.0
-    private static let glyphWidth = 13.0
 
     /// A bar above the plot for each reclaim, as long as it took: what fell meanwhile, fell because of it. Those that would
     /// touch are one.
@@ -75,47 +77,23 @@ extension HtmlReport {
         return bars.map { Plot.lane("reclaim", from: $0.start, to: $0.end, y: -5, height: 3) }
     }
 
-    /// Those worth showing. Reclaims have their bars, and a mark that lies on another of its kind says nothing new.
+    /// Those worth showing: reclaims have their bars.
     var shownMarks: [Timeline.Mark] {
-        let end = max(record.duration.seconds, record.timeline.points.last?.at.seconds ?? 0)
-        var last: [Timeline.Mark.Kind: Double] = [:]
-        return record.timeline.marks.filter { mark in
-            guard mark.kind != .reclaim || record.reclaims.isEmpty else { return false }
-            if let before = last[mark.kind], mark.at.seconds - before < end / 250 { return false }
-            last[mark.kind] = mark.at.seconds
-            return true
-        }
+        record.timeline.marks.filter { $0.kind != .reclaim || record.reclaims.isEmpty }
     }
 
     /// What is written at a mark: of a warning, the level that it brought.
-    private static func label(of mark: Timeline.Mark) -> String {
+    private static func word(of mark: Timeline.Mark) -> String {
         mark.kind == .warning && mark.text.contains("critical") ? "critical" : mark.kind.rawValue
     }
 
-    /// A glyph, a word where it has room, and a line down to the curve.
-    func marks(_ x: Axis) -> [Html] {
-        let marks = shownMarks
-        let labels = marks.map { LabelFit.Label(position: x.position(of: $0.at.seconds), text: Self.label(of: $0)) }
-        let onPhones = LabelFit.fitting(labels, width: Self.narrowWidth)
-        let onDesks = LabelFit.fitting(labels, width: Self.wideWidth)
-        var shift = 0.0
-        return marks.indices.flatMap { index -> [Html] in
-            let place = labels[index].position
-            var parts: [Html] = []
-            if marks.count <= 40 { parts.append(Plot.segment("rulemark", from: (place, 0), to: (place, 1))) }
-            // Two at one moment stand side by side.
-            let isCrowded = index > 0 && (place - labels[index - 1].position) * Self.wideWidth < Self.glyphWidth
-            shift = isCrowded ? shift + Self.glyphWidth : 0
-            if let glyph = Self.glyphs[marks[index].kind] {
-                parts.append(Plot.glyph("fill-ink", glyph, x: place, y: -36, dx: shift))
-            }
-            guard onDesks[index] || onPhones[index] else { return parts }
-            let fit = onPhones[index] ? (onDesks[index] ? "" : " narrow") : " wide"
-            let end = place < 0.06 ? "" : place > 0.94 ? " value" : " middle"
-            parts.append(
-                Plot.label(labels[index].text, .class("mark-label\(end)\(fit)"), x: place, y: 0, dx: 0, dy: -47)
-            )
-            return parts
+    /// A glyph and a word for each, and a line to its moment on the curve.
+    func marks(_ x: Axis) -> MarkRow {
+        var glyphs: [String: StaticString] = [:]
+        let moments = shownMarks.map { mark in
+            glyphs[Self.word(of: mark)] = Self.glyphs[mark.kind]
+            return MarkLayout.Moment(position: x.position(of: mark.at.seconds), word: Self.word(of: mark))
         }
+        return MarkRow(moments, glyphs: glyphs)
     }
 }

@@ -74,13 +74,15 @@ extension HtmlReport {
             columns: [
                 .text("Reclaim"), .number("At"), .number("Took"), .number("Claimed"), .number("Returned"),
                 .number("VmRSS"),
-                .number("Written"), .number("Stored"),
+                .number("Written"), .number("On disk"), .number("Compressed in memory"),
             ]
         )
         for (title, reclaim) in reclaimed {
             let claimed = Quantities.bytes(Double(reclaim.claimedBytes))
             let bytes = [claimed, record.isVirtual ? "–" : Quantities.bytes(Double(reclaim.returnedBytes))]
-            let copies = [reclaim.copiedBytes, reclaim.storedBytes].map { Quantities.bytes(Double($0)) }
+            let copies = [reclaim.copiedBytes, reclaim.storedBytes, reclaim.compressedBytes].map {
+                Quantities.bytes(Double($0))
+            }
             let fall = reclaim.rssFallBytes.map { Quantities.bytes(Double($0)) } ?? "–"
             let times = [Quantities.fixed(reclaim.atSeconds, 2) + " s", Quantities.duration(reclaim.durationSeconds)]
             table.add([title] + times + bytes + [fall] + copies)
@@ -93,6 +95,8 @@ extension HtmlReport {
     /// What became of the values of caches that are alike.
     private struct CacheLine {
         var bytes = 0
+        /// Of those, bytes that were written, and what became of them.
+        var written = 0
         var stored = 0
         var values: [String: Int] = [:]
     }
@@ -101,6 +105,7 @@ extension HtmlReport {
         var lines: [String: CacheLine] = [:]
         for group in record.reclaims.flatMap(\.evicted) {
             lines[group.path, default: CacheLine()].bytes += group.bytes
+            if group.storedBytes > 0 { lines[group.path, default: CacheLine()].written += group.bytes }
             lines[group.path, default: CacheLine()].stored += group.storedBytes
             lines[group.path, default: CacheLine()].values[group.outcome, default: 0] += group.values
         }
@@ -110,15 +115,15 @@ extension HtmlReport {
         }
         var table = DataTable(
             caption: "Values that left memory, all reclaims together",
-            columns: [.text("Cache"), .number("Left"), .number("Bytes")] + outcomes.map { .number($0) }
-                + [.number("Stored in")]
+            columns: [.text("Cache"), .number("Left"), .number("Freed")] + outcomes.map { .number($0) }
+                + [.number("Of them written"), .number("Stored in")]
         )
         for (path, line) in lines.sorted(by: { ($1.value.bytes, $0.key) < ($0.value.bytes, $1.key) }) {
             let all = line.values.values.reduce(0, +)
             var cells: [Html] = [Html("code") { path }, .text(Quantities.count(all))]
             cells.append(.text(Quantities.bytes(Double(line.bytes))))
             cells += outcomes.map { .text(line.values[$0].map { Quantities.count($0) } ?? "–") }
-            cells.append(.text(line.stored > 0 ? Quantities.bytes(Double(line.stored)) : "–"))
+            cells += [line.written, line.stored].map { .text($0 > 0 ? Quantities.bytes(Double($0)) : "–") }
             table.add(cells)
         }
         return Page.Section("caches", "Which controllers gave what", short: "Controllers") {
@@ -155,10 +160,7 @@ extension HtmlReport {
             columns: [.text("Why"), .number("Values"), .number("Bytes")]
         )
         for line in reasons {
-            let why = Html.group {
-                Html("b") { line.reason }
-                ": \(Self.meaning(reason: line.reason))"
-            }
+            let why = Html.text(EvictionReport.SkipReason.words(line.reason))
             table.add([why, .text(Quantities.count(line.values)), .text(Quantities.bytes(Double(line.bytes)))])
         }
         return Page.Section("stayed", "What stayed, and why", short: "Stayed") {
@@ -167,20 +169,6 @@ extension HtmlReport {
             } else {
                 table.html
             }
-        }
-    }
-
-    private static func meaning(reason: String) -> String {
-        switch EvictionReport.SkipReason(rawValue: reason) {
-        case .pinned: "in use, or came into use while it was being copied"
-        case .busy: "being loaded, restored or changed"
-        case .spillFailed: "could not be written, and there is no loader"
-        case .spillSuspended: "writing is suspended after earlier failures, and there is no loader"
-        case .notCompressible: "compressing would not have freed a tenth of it, or the compressed tier is full"
-        case .deadline: "the reclaim's time was up"
-        case .vetoed: "its controller's delegate did not want it evicted now"
-        case .unsupported: "what it, its controller and the manager support leaves it no way out"
-        case nil: "see the documentation"
         }
     }
 }

@@ -37,23 +37,26 @@ extension HtmlReport {
     }
 
     var steps: Page.Section? {
-        guard !record.steps.isEmpty else { return nil }
+        let steps = Array(zip(record.steps, record.stepNumbers))
+        guard !steps.isEmpty else { return nil }
         return Page.Section("steps", "Step by step", short: "Steps") {
-            Html("ol", .class("steps")) { record.steps.prefix(Self.shown).map(step) }
-            if record.steps.count > Self.shown {
+            Html("ol", .class("steps")) { steps.prefix(Self.shown).map(step) }
+            if steps.count > Self.shown {
                 Html("details") {
-                    Html("summary") { "\(Quantities.count(record.steps.count - Self.shown)) more" }
-                    Html("ol", .class("steps")) { record.steps.dropFirst(Self.shown).map(step) }
+                    Html("summary") { "\(Quantities.count(steps.count - Self.shown)) more" }
+                    Html("ol", .class("steps")) { steps.dropFirst(Self.shown).map(step) }
                 }
             }
         }
     }
 
-    private func step(_ step: RunRecord.StepRecord) -> Html {
-        Html("li") {
+    /// What the terminal says of a step, line by line.
+    private func step(_ step: RunRecord.StepRecord, _ number: String?) -> Html {
+        let account = Account(record: record, figures: figures, outcomes: outcomes, style: .plain)
+        return Html("li") {
             Html("span", .class("number")) {
-                if let number = step.number {
-                    "\(number)"
+                if let number {
+                    number
                 } else {
                     Html("span", .set("aria-hidden", "true")) { "!" }
                     Html("span", .class("unseen")) { "by itself: " }
@@ -63,7 +66,9 @@ extension HtmlReport {
             Html("div", .class("what")) {
                 Html("strong") { step.title }
                 if !step.outcome.isEmpty { Html("p") { step.outcome } }
-                if let reclaim = step.reclaim { Html("p") { "Why: \(reclaim.cause)" } }
+                if let reclaim = step.reclaim {
+                    account.lines(reclaim, indent: "").map { line in Html("p") { line } }
+                }
             }
             Html("span", .class("took")) { Quantities.duration(step.duration.seconds) }
         }
@@ -89,8 +94,13 @@ extension HtmlReport {
                         + "stands above the areas by what is not values."
                 ),
                 (
-                    "Can go at once",
-                    "A value with a valid copy on disk, or with a loader: it leaves memory without writing."
+                    "Has a copy",
+                    "A value whose bytes are on disk, checked: it leaves memory without writing. A change ends that."
+                ),
+                (
+                    "Has a loader",
+                    "A value without a copy that its loader makes again. It is dropped where that costs less than "
+                        + "writing it and reading it back, as measured by then; otherwise it is written first."
                 ),
                 ("p50, p99", "Half of all, and 99 of 100, took no longer than that."),
                 (

@@ -19,11 +19,8 @@ struct HtmlReport {
             sections: [
                 memory, reclaims, latencies, caches, stayed, failures, steps, reading, environment,
             ].compactMap(\.self),
-            footer: Html("p") {
-                "Written by pressuresim, PressureKit's tool. "
-                "The page is one file and asks nobody for anything; "
-                "with --json the same facts are there for programs."
-            }
+            footer: ToolVersion.footer,
+            generator: ToolVersion.generator
         )
     }
 
@@ -66,8 +63,9 @@ struct HtmlReport {
             ? "What is here happened until then. No expectation is held against it."
             : "\(Quantities.count(record.verifiedAtEnd, "value")) compared byte for byte with the source at the end: "
                 + "\(lost == 0 ? "none" : Quantities.count(lost)) lost."
-        if unmeasured > 0 { text += " \(unmeasured) more cannot be told in virtual time." }
-        return Page.verdict(isGood: lost == 0 && broken == 0 && !record.isInterrupted, title, text)
+        if unmeasured > 0, !record.isInterrupted { text += " \(unmeasured) more cannot be told in virtual time." }
+        let verdict: Page.Verdict = lost > 0 ? .bad : record.isInterrupted ? .open : broken == 0 ? .good : .bad
+        return Page.verdict(verdict, title, text)
     }
 
     private var checks: Html {
@@ -92,8 +90,10 @@ struct HtmlReport {
     }
 
     private static func sign(of outcome: Expectation.Outcome) -> (sign: String, word: String, tone: String) {
-        if outcome.holds { return ("✓", "holds", "good") }
-        return outcome.isBroken ? ("✗", "failed", "bad") : ("–", "not measured", "muted")
+        if let reason = outcome.notMeasured {
+            return ("–", reason == "interrupted" ? "not judged" : "not measured", "muted")
+        }
+        return outcome.holds ? ("✓", "holds", "good") : ("✗", "failed", "bad")
     }
 
     private var tiles: Html {

@@ -102,10 +102,5 @@ struct JSONReport: Encodable {
     }
 
     /// The JSON text: keys in snake case and in order, so that two reports can be compared by eye.
-    func data() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        return try encoder.encode(self) + Data("\n".utf8)
-    }
+    func data() throws -> Data { try CommandJSON.encode(self) }
 }

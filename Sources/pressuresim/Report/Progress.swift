@@ -3,9 +3,9 @@ import PressureKit
 import ReportPages
 import Synchronization
 
-/// One line on a terminal that says what is going on; nothing in a pipe.
+/// One line on a terminal that says what is going on; in a pipe nothing, or line after line if somebody asked for that.
 ///
-/// Whoever works only leaves numbers here; a thread of its own draws them five times a second.
+/// Whoever works only leaves numbers here; a thread of its own draws them five times a second, or every few seconds.
 final class Progress: Sendable {
     /// What the line tells of memory and of the disk at one moment.
     struct Status: Sendable {
@@ -20,15 +20,33 @@ final class Progress: Sendable {
     private struct State {
         var phase = ""
         var isRunning = false
+        /// When the next line is due that stays.
+        var due = MonotonicInstant(nanoseconds: 0)
+        /// When it was started.
+        var start = MonotonicInstant(nanoseconds: 0)
     }
 
-    private let isTerminal: Bool
+    let isTerminal: Bool
+    /// Between two lines that stay; `nil` for none.
+    private let interval: Duration?
+    private let write: @Sendable (String) -> Void
     private let state = Lock(State())
     private let done = Atomic<Int>(0)
     private let total = Atomic<Int>(0)
 
-    /// - Parameter isTerminal: whether standard error is one; otherwise nothing is ever written.
-    init(isTerminal: Bool) { self.isTerminal = isTerminal }
+    /// - Parameters:
+    ///   - isTerminal: whether standard error is one on which a line can be drawn again.
+    ///   - interval: how often a line is written where it is none; `nil` for never.
+    ///   - write: where all goes.
+    init(
+        isTerminal: Bool,
+        linesEvery interval: Duration? = nil,
+        write: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+    ) {
+        self.isTerminal = isTerminal
+        self.interval = isTerminal ? nil : interval
+        self.write = write
+    }
 
     /// Draws nothing.
     static let quiet = Progress(isTerminal: false)
@@ -37,6 +55,8 @@ final class Progress: Sendable {
     func begin(_ phase: String) {
         total.store(0, ordering: .relaxed)
         state.withLock { $0.phase = phase }
+        // The first is not waited for: however short it is, something was said.
+        tell(at: SystemClock().now(), nil)
     }
 
     /// Tells how far it is.
@@ -47,8 +67,11 @@ final class Progress: Sendable {
 
     /// Draws from now on until ``stop()``. `measure` is asked while drawing.
     func start(disk: SimulatedDisk? = nil, measure: @escaping @Sendable () -> Timeline.Point?) {
-        guard isTerminal else { return }
-        state.withLock { $0.isRunning = true }
+        guard isTerminal || interval != nil else { return }
+        state.withLock { state in
+            state.isRunning = true
+            state.start = SystemClock().now()
+        }
         // Without a thread there is no progress line, and nothing else is missing.
         try? WorkerThread.spawn("progress") { [self] in
             var before: Status?
@@ -62,7 +85,7 @@ final class Progress: Sendable {
                         at: SystemClock().now()
                     )
                 }
-                draw(line(now, since: before))
+                if isTerminal { draw(line(now, since: before)) } else { tell(at: SystemClock().now(), now) }
                 before = now
                 Pause.sleep(.milliseconds(200))
             }
@@ -71,10 +94,20 @@ final class Progress: Sendable {
 
     /// Clears the line and draws no more.
     func stop() {
-        guard isTerminal else { return }
         state.withLock { state in
+            if isTerminal, state.isRunning { write("\r\u{1B}[K") }
             state.isRunning = false
-            FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+        }
+    }
+
+    /// Writes a line that stays, if one is due: how long it has gone on, and what the drawn line says.
+    func tell(at now: MonotonicInstant, _ status: Status?) {
+        guard let interval else { return }
+        let line = line(status)
+        state.withLock { state in
+            guard state.isRunning, !state.phase.isEmpty, now >= state.due else { return }
+            state.due = now + interval
+            write("\(Quantities.fixed((now - state.start).seconds, 0)) s: \(line)\n")
         }
     }
 
@@ -94,13 +127,20 @@ final class Progress: Sendable {
         // The numbers are what changes: a long title gives way to them.
         let numbers = parts.map { " · " + $0 }.joined()
         var phase = state.withLock(\.phase)
-        let room = max(Self.width - numbers.count, Self.leastPhase)
+        let room = max(width - numbers.count, min(Self.leastPhase, width))
         if phase.count > room { phase = phase.prefix(room - 1) + "…" }
-        return String((phase + numbers).prefix(Self.width))
+        let line = phase + numbers
+        // A line that goes on in the next one is not drawn again where it began.
+        return line.count > width ? line.prefix(width - 1) + "…" : line
     }
 
-    /// Columns of the line, and those of the phase at least.
-    private static let width = 118
+    /// Columns of the line: no more than the terminal has, less one for its cursor.
+    private var width: Int {
+        min(Self.most, isTerminal ? max((Terminal.columns(of: STDERR_FILENO) ?? Self.most) - 1, 8) : Self.most)
+    }
+
+    private static let most = 118
+    /// Columns of the phase at least.
     private static let leastPhase = 24
 
     private func tiers(_ point: Timeline.Point) -> String {
@@ -125,8 +165,7 @@ final class Progress: Sendable {
     private func draw(_ line: String) {
         // Under the lock, so that nothing is drawn after stop() has cleared the line.
         state.withLock { state in
-            guard state.isRunning else { return }
-            FileHandle.standardError.write(Data("\r\u{1B}[K\(line)".utf8))
+            if state.isRunning { write("\r\u{1B}[K\(line)") }
         }
     }
 }

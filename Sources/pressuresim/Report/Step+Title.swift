@@ -24,6 +24,7 @@ extension Step {
         case .fill(let spec): "fill until \(spec.level), at most \(spec.atMost)"
         case .release: "release"
         case .awaitLevel(let spec): "await \(spec.level)"
+        case .calm(let duration): "calm for \(Quantities.duration(duration.seconds))"
         case .wait(let duration): "wait \(Quantities.duration(duration.seconds))"
         case .verify: "verify"
         case .relaunch: "relaunch"

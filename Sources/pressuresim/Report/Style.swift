@@ -1,14 +1,25 @@
 import Foundation
 
-/// Whether and how text is coloured.
+/// Whether and how text is coloured, and how wide it may be.
 struct Style: Sendable {
     let isColoured: Bool
+    /// The columns there are; `nil` where lines may be as long as they like.
+    var columns: Int?
+
+    init(isColoured: Bool, columns: Int? = nil) {
+        self.isColoured = isColoured
+        self.columns = columns
+    }
 
     /// Never coloured.
     static let plain = Style(isColoured: false)
 
     /// What suits standard output.
-    static var output: Style { detect(isTerminal: isatty(STDOUT_FILENO) == 1) }
+    static var output: Style {
+        var style = detect(isTerminal: isatty(STDOUT_FILENO) == 1)
+        style.columns = Terminal.columns(of: STDOUT_FILENO)
+        return style
+    }
 
     /// Coloured on a terminal that can. `NO_COLOR` refuses it everywhere (https://no-color.org); `CLICOLOR_FORCE` asks
     /// for it everywhere else, pipes included, and `CLICOLOR=0` refuses it too. An empty variable counts as none.

@@ -7,8 +7,7 @@ enum TimelineCSV {
     /// The names of the columns, in order.
     static let columns = [
         "seconds", "step", "level", "resident_bytes", "clean_bytes", "compressed_bytes", "spilled_bytes",
-        "stored_bytes",
-        "rss_bytes", "accesses", "misses", "marks",
+        "stored_bytes", "rss_bytes", "accesses", "misses", "marks", "copied_bytes", "reloadable_bytes", "state_bytes",
     ]
 
     /// The text, with a head line. A column that was not measured is empty; marks stand at the first point that is not
@@ -39,6 +38,9 @@ enum TimelineCSV {
             "\(point.accesses)",
             "\(point.misses)",
             marks.joined(separator: " "),
+            "\(point.copied.bytes)",
+            "\(point.reloadable.bytes)",
+            "\(point.inState.bytes)",
         ]
         return values.joined(separator: ",")
     }

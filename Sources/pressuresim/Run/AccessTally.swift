@@ -36,7 +36,7 @@ struct AccessTally: Sendable {
     /// Counts an access that failed.
     mutating func fail(_ path: String, _ error: any Error) {
         failures += 1
-        if complaints.count < Self.complaintLimit { complaints.append("\(path): \(error)") }
+        if complaints.count < Self.complaintLimit { complaints.append("\(path): \(error.words)") }
     }
 
     /// Counts an access that gave a value of so many bytes.

@@ -55,11 +55,11 @@ struct CgroupRun: Sendable {
         let limited = try LimitedGroup(limit: limit)
         let relay = SignalRelay()
         return try limited.removedAfter {
-            let place = "\(Self.variable)=\(limited.group.version.rawValue):\(limited.group.directory)"
             let process = try limited.start(
-                ["/usr/bin/env", place, tool] + arguments,
+                [tool] + arguments,
                 output: FileHandle.standardOutput,
-                errors: FileHandle.standardError
+                errors: FileHandle.standardError,
+                variables: [Self.variable: "\(limited.group.version.rawValue):\(limited.group.directory)"]
             )
             relay.pass(to: process.processIdentifier)
             process.waitUntilExit()

@@ -8,7 +8,7 @@ struct EnvironmentRefusal: Error, Hashable, CustomStringConvertible {
 
     init(message: String) { self.message = message }
 
-    init(_ error: PressureError) { message = error.message }
+    init(_ error: PressureError) { message = error.wordsForTool }
 
     var description: String { message }
 }

@@ -13,9 +13,6 @@ final class HogProcesses: Hogs {
     }
 
     private let state = Lock(State())
-    /// The tool itself.
-    private let tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-
     private let stop: StopSignal
 
     init(stop: StopSignal = StopSignal()) { self.stop = stop }
@@ -27,20 +24,19 @@ final class HogProcesses: Hogs {
     ///
     /// - Throws: ``EnvironmentRefusal`` with the hog's own words when it refuses, or cannot be started.
     func start(_ spec: HogSpec, isForced: Bool) throws(EnvironmentRefusal) -> HogOutcome {
-        let process = Process()
-        process.executableURL = tool
-        process.arguments = [
+        var arguments = [
             "hog", "--ceiling", "\(spec.size.bytes)B", "--rate", "\(spec.rate / 1e6)MB/s", "--hold",
             "\(spec.hold.seconds)s",
         ]
-        if isForced { process.arguments?.append("--force") }
+        if isForced { arguments.append("--force") }
+        let process = Process.ofTool(arguments)
         process.standardOutput = FileHandle.nullDevice
         let errors = Pipe()
         process.standardError = errors
         do {
             try process.run()
         } catch {
-            throw EnvironmentRefusal(message: "A hog could not be started: \(error)")
+            throw EnvironmentRefusal(message: "A hog could not be started: \(error.reason).")
         }
         let number = process.processIdentifier
         let ticket = stop.entrust(.child(number))

@@ -19,7 +19,7 @@ struct KeyedCaches {
             cache = try controller.keyedCache(name, options: .init(limit: spec.limit, countLimit: spec.countLimit)) {
                 (key: Int) in
                 let recipe = recipes[key - 1]
-                return try loader.load(recipe.byteCount) {
+                return try loader.load(recipe.byteCount, cost: recipe.cost) {
                     try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
                 }
             }

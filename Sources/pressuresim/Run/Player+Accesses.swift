@@ -8,16 +8,17 @@ extension Player {
     func access(_ spec: AccessSpec, stream: UInt64) throws -> String {
         let caches = world.caches(spec.of.value)
         let sequence = sequence(spec, population: caches.count, stream: stream)
+        let groups = watched.groups(of: caches)
         let count = spec.count ?? sequence.pass
         let total = AccessTotal()
         try pace.parallel(spec.threads) { [self] thread in
             // Every thread walks the whole sequence and takes its share, so the accesses are the same however many.
             var sequence = sequence
-            var tally = AccessTally(live: recorder.counts)
+            var tally = GroupedTally(live: recorder.counts)
             for turn in 0..<count {
                 let index = sequence.next()
                 guard turn % spec.threads == thread else { continue }
-                caches[index].access(&tally)
+                tally.access(groups[index]) { caches[index].access(&$0) }
                 guard goesOn(turn, of: count, every: spec.every) else { break }
             }
             total.add(tally)
@@ -28,11 +29,13 @@ extension Player {
     /// Changes values without a loader.
     func update(_ spec: AccessSpec, stream: UInt64) -> String {
         let caches = world.caches(spec.of.value).filter { !$0.hasLoader }
+        let groups = watched.groups(of: caches)
         var sequence = sequence(spec, population: caches.count, stream: stream)
-        var tally = AccessTally(live: recorder.counts)
+        var tally = GroupedTally(live: recorder.counts)
         let count = spec.count ?? sequence.pass
         for turn in 0..<count {
-            caches[sequence.next()].update(&tally)
+            let index = sequence.next()
+            tally.access(groups[index]) { caches[index].update(&$0) }
             guard goesOn(turn, of: count, every: spec.every) else { break }
         }
         _ = finish(tally, sequence)
@@ -44,12 +47,13 @@ extension Player {
         let controllers = world.controllers(spec.of.value)
         var sequence = sequence(spec, population: controllers.count, stream: stream)
         var shown = controllers.filter(\.isVisible)
-        var tally = AccessTally(live: recorder.counts)
+        var tally = GroupedTally(live: recorder.counts)
         let count = spec.count ?? sequence.pass
         for turn in 0..<count {
             let next = controllers[sequence.next()]
             if !next.isVisible { next.appear() }
-            for cache in shelves[next.path] ?? [] { cache.access(&tally) }
+            let shelf = shelves[next.path] ?? []
+            for (cache, group) in zip(shelf, watched.groups(of: shelf)) { tally.access(group) { cache.access(&$0) } }
             for old in shown where old !== next { old.disappear() }
             shown = [next]
             guard goesOn(turn, of: count, every: spec.every) else { break }
@@ -64,15 +68,15 @@ extension Player {
         world.loadersAct.isSet = false
         defer { world.loadersAct.isSet = true }
         try pace.parallel(2) { [self] thread in
-            var tally = AccessTally()
+            var tally = GroupedTally()
             for (index, cache) in caches.enumerated() where index % 2 == thread {
-                cache.verify(&tally)
+                tally.access(0) { cache.verify(&$0) }
                 progress.advance(to: index, of: caches.count)
                 guard pace.goesOn() else { break }
             }
             total.add(tally)
         }
-        let tally = total.tally
+        let tally = total.tally.all
         log.add(tally)
         return tally
     }
@@ -96,8 +100,9 @@ extension Player {
         )
     }
 
-    private func finish(_ tally: AccessTally, _ sequence: AccessSequence) -> String {
-        log.add(tally)
+    private func finish(_ groups: GroupedTally, _ sequence: AccessSequence) -> String {
+        let tally = groups.all
+        log.add(tally, parts: groups.parts(watched))
         log.events.note(tally, at: log.elapsed)
         let kinds = AccessOutcome.allCases.compactMap { outcome -> String? in
             guard let count = tally.latencies[outcome]?.count, count > 0 else { return nil }

@@ -11,7 +11,7 @@ extension Player {
             try sheet.presenter.present(sheet.controller)
         } catch {
             log.change { $0.tally.fail(path, error) }
-            return "\(error)"
+            return error.words
         }
         return sheet.presenter.identifier + " covered"
     }
@@ -40,7 +40,7 @@ extension Player {
         case .success(let report): return note(report)
         case .failure(let error):
             log.change { $0.tally.fail(spec.incoming.value, error) }
-            return "\(error)"
+            return error.words
         }
     }
 
@@ -49,7 +49,7 @@ extension Player {
         log.change { record in
             record.restoredAhead += report.restored.count
             record.restoredAheadBytes += report.bytes.bytes
-            record.restoreFailures += report.failures.map(\.description)
+            record.restoreFailures += report.failures.map(\.lineForTool)
         }
         return "\(Quantities.count(report.restored.count, "value")) restored ahead (\(report.bytes))"
     }

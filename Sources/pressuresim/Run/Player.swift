@@ -13,6 +13,8 @@ final class Player: Sendable {
     let recorder: TimelineRecorder
     let hogs: any Hogs
     let progress: Progress
+    /// Those of which anything is expected.
+    let watched: WatchedCaches
     /// Caches by the path of their controller.
     let shelves: [String: [any SimulatedCache]]
     /// By the path they have in the scenario.
@@ -34,6 +36,7 @@ final class Player: Sendable {
         fill = MemoryFill(of: stage.machine, pace: stage.pace)
         hogs = stage.makeHogs()
         self.scenario = scenario
+        watched = WatchedCaches(scenario.expectations)
         self.world = world
         self.manager = manager
         self.log = log
@@ -66,8 +69,13 @@ final class Player: Sendable {
         }
         fill.release()
         let admission = manager.admissionCounts
+        let outflow = world.outflow
+        let rewritten = Rewritten.all(in: world)
         log.change { [elapsed = log.elapsed, points = recorder.points, isInterrupted = stage.stop.isSet, hogs] record in
             record.duration = elapsed
+            record.outflow = outflow
+            record.rewritten = rewritten
+            record.evictedOtherwise = max(0, outflow.values - record.evictedInReclaims)
             record.freedInBackground += admission.freedInBackground
             record.notSpilledInBackground += admission.notSpilled
             record.timeline.points = points
@@ -123,6 +131,7 @@ final class Player: Sendable {
             outcome = "given back"
         case .awaitLevel(let spec): outcome = waitForLevel(spec)
         case .wait(let duration): pace.sleep(duration)
+        case .calm(let duration): outcome = calm(duration)
         case .verify: outcome = try verify()
         case .relaunch: preconditionFailure("the timeline is split at these")
         }

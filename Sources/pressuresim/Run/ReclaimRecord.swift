@@ -7,10 +7,12 @@ struct ReclaimRecord: Encodable, Sendable {
     struct Group: Encodable, Sendable {
         /// The caches' path, with `*` for their numbers.
         var path: String
-        /// `dropped`, `spilled` or `reused`.
+        /// `dropped`, `spilled`, `compressed` or `reused`.
         var outcome: String
         var values: Int
+        /// What that freed.
         var bytes: Int
+        /// What copies made for it take, in the spill file or compressed in memory.
         var storedBytes: Int
     }
 
@@ -35,7 +37,10 @@ struct ReclaimRecord: Encodable, Sendable {
     /// By the tool's: VmRSS of /proc/self/status before and after. `nil` for a reclaim that no step asked for.
     var rssFallBytes: Int?
     var copiedBytes: Int
+    /// What that takes in the spill file.
     var storedBytes: Int
+    /// What it takes compressed in memory.
+    var compressedBytes: Int
     var durationSeconds: Double
     var trimmed: Bool
     var evicted: [Group]
@@ -52,11 +57,12 @@ struct ReclaimRecord: Encodable, Sendable {
         rssFallBytes = rssFall?.bytes
         copiedBytes = report.copied.bytes
         storedBytes = report.stored.bytes
+        compressedBytes = report.heldInCompressedTier.bytes
         durationSeconds = report.duration.seconds
         trimmed = report.trimmed
         evicted = Self.groups(report.evicted)
         skipped = Self.skips(report.skipped)
-        failures = report.failures.map(\.description)
+        failures = report.failures.map(\.lineForTool)
     }
 
     /// How many values left memory in a way, or in any.

@@ -17,10 +17,14 @@ struct Relaunch: Sendable {
     /// - Parameter play: plays a life in this process.
     /// - Throws: ``EnvironmentRefusal`` when a process cannot be started, or ended otherwise than it should.
     func run(_ play: (Life) async throws -> RunRecord) async throws -> RunRecord {
-        let directory = try makeDirectory()
+        let place = try TemporaryDirectory(
+            in: scenario.spill.directory ?? TemporaryDirectory.usualPlace,
+            option: "--spill-directory"
+        )
+        let directory = place.path
         let litter = stage.stop.entrust(.directory(directory))
         defer {
-            try? FileManager.default.removeItem(atPath: directory)
+            place.remove()
             stage.stop.release(litter)
         }
         let last = scenario.timeline.lives.count - 1
@@ -66,31 +70,14 @@ struct Relaunch: Sendable {
         return record
     }
 
-    private func makeDirectory() throws(EnvironmentRefusal) -> String {
-        let base = scenario.spill.directory ?? "/var/tmp"
-        let directory = "\(base)/pressuresim-\(getpid())-\(UInt32.random(in: 0 ... .max))"
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory,
-                withIntermediateDirectories: false,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw EnvironmentRefusal(
-                message: "No directory for the saved state in \(base). Name another one (--spill-directory)."
-            )
-        }
-        return directory
-    }
-
     /// Plays one life to its violent end.
     private func playAndKill(_ life: Life) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments =
+        var arguments =
             ["run", file, "--seed", "\(scenario.seed)", "--life", "\(life.number)", "--state", life.directory]
-        if let spill = scenario.spill.directory { process.arguments? += ["--spill-directory", spill] }
-        if stage.events.isActive { process.arguments?.append("--life-events") }
+        for text in scenario.overrides { arguments += ["--set", text] }
+        if let spill = scenario.spill.directory { arguments += ["--spill-directory", spill] }
+        if stage.events.isActive { arguments.append("--life-events") }
+        let process = Process.ofTool(arguments)
         let errors = Pipe()
         process.standardError = errors
         process.standardOutput = FileHandle.nullDevice
@@ -98,7 +85,7 @@ struct Relaunch: Sendable {
             try process.run()
         } catch {
             throw EnvironmentRefusal(
-                message: "Process \(life.number + 1) of the scenario could not be started: \(error)"
+                message: "Process \(life.number + 1) of the scenario could not be started: \(error.reason)."
             )
         }
         let ticket = stage.stop.entrust(.child(process.processIdentifier))

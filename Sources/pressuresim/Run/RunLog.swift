@@ -53,9 +53,13 @@ final class RunLog: Sendable {
         )
     }
 
-    /// Adds what threads saw in their accesses, and notes what went wrong.
-    func add(_ tally: AccessTally) {
-        change { $0.tally.add(tally) }
+    /// Adds what threads saw in their accesses, and of that what parts of the caches had; notes what went wrong.
+    func add(_ tally: AccessTally, parts: [Expectation.Part: AccessTally] = [:]) {
+        change { record in
+            record.tally.add(tally)
+            if let phase = record.phase { record.parts[.phase(phase), default: AccessTally()].add(tally) }
+            for (part, tally) in parts { record.parts[part, default: AccessTally()].add(tally) }
+        }
         for loss in tally.losses { events.note("lost", at: elapsed, ["path": loss.path, "reason": loss.reason]) }
         for complaint in tally.complaints { events.note("failure", at: elapsed, ["message": complaint]) }
     }

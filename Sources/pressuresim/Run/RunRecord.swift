@@ -31,6 +31,8 @@ struct RunRecord: Sendable {
     /// Whether the run was told to end before it had come to its end: what is here is what happened until then.
     var isInterrupted = false
     var tally = AccessTally()
+    /// Of those accesses, the ones in each phase, and of the caches of which anything is expected.
+    var parts: [Expectation.Part: AccessTally] = [:]
     /// From the first byte copied to the release, for each value that left memory.
     var evictions = Latencies()
     /// The same by the size of the value.
@@ -47,6 +49,12 @@ struct RunRecord: Sendable {
     var residentAtEnd: ByteCount?
     var residentPeak: ByteCount?
     var spillFilePeak = ByteCount.zero
+    /// What had left the caches' memory at the end of the timeline, whoever asked for it.
+    var outflow = CacheOutflow()
+    /// Of those values, the ones that no reclaim took: for a cache's own limit, for room, for a background reclaim.
+    var evictedOtherwise = 0
+    /// What was compressed in calm times.
+    var rewritten: [Rewritten] = []
     /// What the background reclaims of all managers have freed.
     var freedInBackground = ByteCount.zero
     var notSpilledInBackground = 0
@@ -67,6 +75,9 @@ struct RunRecord: Sendable {
 
     /// All reclaims, in the order in which they ended.
     var reclaims: [ReclaimRecord] { steps.compactMap(\.reclaim) }
+
+    /// How many values these took.
+    var evictedInReclaims: Int { reclaims.reduce(0) { $0 + $1.values() } }
 
     init(scenario: Scenario, file: String) {
         self.scenario = scenario

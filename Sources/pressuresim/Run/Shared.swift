@@ -2,11 +2,11 @@ import PressureKit
 
 /// The tallies of several threads.
 final class AccessTotal: Sendable {
-    private let total = Lock(AccessTally())
+    private let total = Lock(GroupedTally())
 
-    var tally: AccessTally { total.withLock { $0 } }
+    var tally: GroupedTally { total.withLock { $0 } }
 
-    func add(_ tally: AccessTally) { total.withLock { $0.add(tally) } }
+    func add(_ tally: GroupedTally) { total.withLock { $0.add(tally) } }
 }
 
 /// The first error of several threads.

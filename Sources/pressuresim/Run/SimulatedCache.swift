@@ -11,6 +11,8 @@ protocol SimulatedCache: Sendable {
     var residency: Residency { get }
     /// How often the value was changed.
     var version: Int { get }
+    /// What has left the memory of the library's cache so far: one value's, or all of a keyed cache's.
+    var outflow: CacheOutflow { get }
 
     /// Reads the value, measures what it took until the value was there, and verifies every byte by its hash.
     func access(_ tally: inout AccessTally)
@@ -45,6 +47,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
     var byteCount: Int { recipe.byteCount }
     var residency: Residency { cache.residency }
     var version: Int { versions.withLock(\.published) }
+    var outflow: CacheOutflow { cache.outflow }
 
     /// Registers the cache with a controller. Without a loader its value is made at once, or is there when the state of an
     /// earlier life has been restored.
@@ -65,7 +68,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         let cache: LazyCache<Value>
         if let loader {
             cache = try controller.cache(name) {
-                try loader.load(recipe.byteCount) {
+                try loader.load(recipe.byteCount, cost: recipe.cost) {
                     try Value.make(byteCount: recipe.byteCount) { try recipe.write(&$0, version: 0) }
                 }
             }
@@ -163,7 +166,7 @@ final class HeldCache<Value: HeldBytes>: SimulatedCache {
         case is SimulatedLoaderFailure: tally.loaderFailures += 1
         default:
             tally.fail(path, error)
-            if !hasLoader { tally.losses.append(.init(path: path, reason: "\(error)")) }
+            if !hasLoader { tally.losses.append(.init(path: path, reason: error.words)) }
         }
     }
 
@@ -182,6 +185,8 @@ struct ValueRecipe: Sendable {
     /// Which of the source's values.
     var index: Int
     var byteCount: Int
+    /// What loading it costs; `nil` for what loading any of them does.
+    var cost: Duration?
     /// The seed of its mutations.
     var seed: UInt64
     var pace: any Pace = RealPace()

@@ -33,11 +33,13 @@ final class SimulatedLoader: Sendable {
     ///
     /// Making the bytes is part of the cost, so that a load takes longer only where making them does. It comes last, once it
     /// is known how long it takes: until then a loader that waits for a network has nothing in memory either.
-    func load<Value>(_ byteCount: Int, _ make: () throws -> Value) throws -> Value {
+    ///
+    /// - Parameter own: what this value costs; `nil` for what any of them does.
+    func load<Value>(_ byteCount: Int, cost own: Duration? = nil, _ make: () throws -> Value) throws -> Value {
         guard isActive.isSet else { return try make() }
         let (least, most) = (spec.cost.lowerBound, spec.cost.upperBound)
         // A cost that is no range asks for no random number.
-        let cost = least == most ? least : random.withLock { least + (most - least) * $0.unit() }
+        let cost = own ?? (least == most ? least : random.withLock { least + (most - least) * $0.unit() })
         if spec.failure > 0, random.withLock({ $0.unit() }) < spec.failure {
             spend(cost)
             throw SimulatedLoaderFailure()

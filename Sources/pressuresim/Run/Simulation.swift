@@ -88,7 +88,8 @@ struct Simulation: Sendable {
         let recorder = TimelineRecorder(of: manager, log: log, on: stage)
         progress.start(disk: stage.disk) { [weak recorder] in recorder?.measure() }
         defer { progress.stop() }
-        let isWatched = scenario.memory.isReal && !stage.pace.isVirtual
+        // Without signals the manager is run for those who speak to it.
+        let isWatched = !stage.pace.isVirtual && (scenario.memory.isReal || ControlHint.isWanted)
         let monitor = Task { if isWatched { try await manager.run() } }
         do {
             try await Blocking.run("scenario") { try perform(manager, recorder, log) }
@@ -187,6 +188,7 @@ struct Simulation: Sendable {
         configuration.compressesLater = scenario.spill.compressesLater
         configuration.policy = scenario.policy
         configuration.observer = observer(log)
+        if scenario.timeline.hasCalm, let skipping = stage.skipping { configuration.clock = skipping }
         stage.configure(&configuration, for: scenario.memory)
         entrant?.configure(&configuration)
         return configuration

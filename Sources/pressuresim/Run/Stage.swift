@@ -8,6 +8,8 @@ struct Stage: Sendable {
     let machine: any Machine
     let stop: StopSignal
     let events: EventLog
+    /// What goes ahead where nothing is to be waited for; `nil` in virtual time, which does so anyway.
+    let skipping: SkippingClock?
 
     /// The machine that is imagined, in virtual time.
     var virtualMachine: VirtualMachine? { machine as? VirtualMachine }
@@ -23,7 +25,8 @@ struct Stage: Sendable {
             disk: SimulatedDisk(time: RealDiskTime(stop: stop), isImagined: false, seed: seed),
             machine: RealMachine(),
             stop: stop,
-            events: events
+            events: events,
+            skipping: SkippingClock()
         )
     }
 
@@ -39,7 +42,8 @@ struct Stage: Sendable {
             disk: SimulatedDisk(time: VirtualDiskTime(clock: clock), isImagined: true, seed: seed),
             machine: VirtualMachine(),
             stop: stop,
-            events: events
+            events: events,
+            skipping: nil
         )
     }
 

@@ -13,12 +13,18 @@ struct Timeline: Codable, Sendable {
         var resident: ByteCount
         /// Of those, bytes with a valid copy, which a reclaim frees without writing.
         var clean: ByteCount
+        /// Of those in memory, bytes with a checked copy.
+        var copied = ByteCount.zero
+        /// Of those in memory, bytes without one that a loader makes again.
+        var reloadable = ByteCount.zero
         /// Bytes that the compressed tier takes in memory.
         var compressed: ByteCount
-        /// Plain bytes of values that are only in the spill file.
+        /// Plain bytes of values that are only in the spill file, or in a saved state.
         var spilled: ByteCount
-        /// What they take there.
+        /// What all copies take there.
         var stored: ByteCount
+        /// What copies take in the state that a process before this one saved.
+        var inState = ByteCount.zero
         /// VmRSS of the process; `nil` in virtual time, where it would say nothing.
         var rss: ByteCount?
         /// Accesses so far, of which so many missed memory.

@@ -71,7 +71,8 @@ final class TimelineRecorder: Sendable {
 
     /// What is there now. Takes time in proportion to the number of values.
     func measure() -> Timeline.Point {
-        let tiers = manager.tiers
+        let standing = manager.standing
+        let tiers = standing.tiers
         let usage = manager.spillUsage
         return Timeline.Point(
             at: log.elapsed,
@@ -79,9 +80,12 @@ final class TimelineRecorder: Sendable {
             level: manager.level,
             resident: tiers.resident,
             clean: tiers.clean,
+            copied: standing.copied,
+            reloadable: standing.reloadable,
             compressed: usage.compressed,
             spilled: tiers.spilled,
             stored: usage.stored,
+            inState: manager.restoredStateBytes,
             rss: stage.machine.resident,
             accesses: counts.accesses,
             misses: counts.misses

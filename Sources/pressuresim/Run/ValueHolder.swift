@@ -6,6 +6,8 @@ protocol ValueHolder<Value>: Sendable {
 
     /// Where the value is at this moment.
     var residency: Residency { get }
+    /// What has left the memory of the whole cache so far.
+    var outflow: CacheOutflow { get }
 
     /// Reads the value, loading or restoring it first if need be. Blocks.
     func withValue<Result>(_ body: (Value) throws -> Result) throws -> Result
@@ -22,6 +24,7 @@ struct KeyedPlace<Value: HeldBytes>: ValueHolder {
     let key: Int
 
     var residency: Residency { cache.residency(for: key) }
+    var outflow: CacheOutflow { cache.outflow }
 
     func withValue<Result>(_ body: (Value) throws -> Result) throws -> Result {
         try cache.withValue(for: key, body)

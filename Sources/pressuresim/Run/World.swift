@@ -14,6 +14,21 @@ final class World: Sendable {
     /// The bytes of all values.
     var byteCount: Int { caches.reduce(0) { $0 + $1.byteCount } }
 
+    /// What has left the memory of all caches so far.
+    var outflow: CacheOutflow { outflow { _ in "" }[""] ?? CacheOutflow() }
+
+    /// The same of caches that are alike.
+    func outflow(by kind: (String) -> String) -> [String: CacheOutflow] {
+        var sums: [String: CacheOutflow] = [:]
+        var last: Substring?
+        // The many values of a keyed cache follow each other.
+        for cache in caches where cache.address != last {
+            sums[kind(String(cache.address)), default: CacheOutflow()] += cache.outflow
+            last = cache.address
+        }
+        return sums
+    }
+
     /// Builds the tree. Values without a loader are made at once, unless they were `saved` by an earlier life, and
     /// `progress` is told how many there are yet.
     ///
@@ -126,6 +141,7 @@ private struct WorldBuilder {
                     source: source,
                     index: index,
                     byteCount: sizes[index],
+                    cost: spec.loader.flatMap { index < $0.costs.count ? $0.costs[index] : nil },
                     seed: scenario.seed &+ stream,
                     pace: pace
                 )
@@ -157,6 +173,7 @@ private struct WorldBuilder {
 
     /// Log-uniform sizes: small values are more frequent than large ones, as they are in applications.
     private func sizes(_ spec: CacheSpec, count: Int) -> [Int] {
+        guard spec.sizes.isEmpty else { return spec.sizes.map(\.bytes) }
         let low = Double(spec.size.lowerBound.bytes)
         let high = Double(spec.size.upperBound.bytes)
         var random = SplitMix64(seed: scenario.seed, stream: stream)

@@ -9,6 +9,7 @@ final class Soak: Sendable {
     private let progress: Progress
     private let tool: URL
     private let outcome = Lock<Outcome?>(nil)
+    private let states = Lock<TemporaryDirectory?>(nil)
 
     /// - Parameters:
     ///   - neighbour: a program that runs in the same cgroup meanwhile, with its arguments; none if empty.
@@ -22,6 +23,9 @@ final class Soak: Sendable {
 
     /// What is known so far, for who is interrupted; `nil` before the process has begun.
     var known: Outcome? { outcome.withLock { $0 } }
+
+    /// Removes the saved states, for a tool that is about to end.
+    func clear() { states.withLock { $0 }?.remove() }
 
     /// How it went.
     struct Outcome: Hashable, Sendable {
@@ -50,11 +54,15 @@ final class Soak: Sendable {
     }
 
     private func run(in limited: LimitedGroup) throws -> Outcome {
-        let neighbour = neighbour.isEmpty ? nil : try limited.start(neighbour)
+        let neighbour = neighbour.isEmpty ? nil : try limited.start(neighbour, isTool: false)
         defer { neighbour?.terminate() }
-        let process = Process()
-        process.executableURL = tool
-        process.arguments = try arguments(limited.group)
+        let states = try TemporaryDirectory(
+            in: plan.directory ?? TemporaryDirectory.usualPlace,
+            option: "--spill-directory"
+        )
+        self.states.withLock { $0 = states }
+        defer { states.remove() }
+        let process = Process.ofTool(try arguments(limited.group, states), at: tool, with: limited.group)
         let output = Pipe()
         let errors = Pipe()
         process.standardOutput = output
@@ -81,10 +89,12 @@ final class Soak: Sendable {
         return outcome
     }
 
-    private func arguments(_ group: MemoryGroup) throws -> [String] {
-        let plan = try String(decoding: JSONEncoder().encode(plan), as: UTF8.self)
+    private func arguments(_ group: MemoryGroup, _ states: TemporaryDirectory) throws -> [String] {
+        var plan = plan
+        plan.states = states.path
+        let text = try String(decoding: JSONEncoder().encode(plan), as: UTF8.self)
         return [
-            "soak", "--child", plan, "--group", group.directory, "--group-version", "\(group.version.rawValue)",
+            "soak", "--child", text, "--group", group.directory, "--group-version", "\(group.version.rawValue)",
         ]
     }
 

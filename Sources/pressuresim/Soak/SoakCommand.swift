@@ -98,9 +98,13 @@ struct SoakCommand: AsyncParsableCommand {
     private func drive() async throws {
         let progress = Progress.onTerminal()
         let neighbour = beside.map { $0.split(separator: " ").map(String.init) } ?? []
+        if let program = neighbour.first, !ProgramSearch.finds(program) {
+            throw CommandOutput.fail("pressuresim: --beside: there is no program \(program).", .wrongInput)
+        }
         let soak = Soak(plan, neighbour: neighbour, progress: progress)
         CutShort.reporting {
             LimitedGroup.removeAll()
+            soak.clear()
             progress.stop()
             if let outcome = soak.known { _ = try? tell(outcome, isCutShort: true) }
         }

@@ -117,7 +117,7 @@ final class SoakLoad: Sendable {
                 return values.complaint(value, key, oldest: oldest)
             }
         } catch {
-            complaint = "value \(key): \(error)"
+            complaint = "value \(key): \(error.words)"
         }
         if let complaint {
             lose(complaint)
@@ -141,7 +141,7 @@ final class SoakLoad: Sendable {
             values.end(key, version: version)
             state.withLock { $0.tally.changes += 1 }
         } catch {
-            lose("value \(key) could not be changed: \(error)")
+            lose("value \(key) could not be changed: \(error.words)")
         }
     }
 

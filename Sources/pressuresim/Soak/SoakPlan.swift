@@ -12,8 +12,11 @@ struct SoakPlan: Hashable, Sendable, Codable {
     var seconds = 600.0
     /// Reads and changes in a second, at most.
     var rate = 200.0
-    /// Where to spill, and to save state; `nil` for the library's choice and `/var/tmp`.
+    /// Where to spill, and to save states below; `nil` for the library's choice and `/var/tmp`.
     var directory: String?
+
+    /// Where states are saved, by whoever started the process; it removes them.
+    var states: String?
 
     /// How many values make up the working set.
     var count: Int { max(Int(times * Double(limitBytes)) / valueBytes, 4) }

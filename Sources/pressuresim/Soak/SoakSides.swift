@@ -40,8 +40,7 @@ final class SoakSides: Sendable {
 
     /// Puts the app into the background and back, and saves its state, each when it is due.
     func play(_ manager: PressureManager, _ controller: PressureController) async throws {
-        let states = try SoakStates(controller, directory: plan.directory)
-        defer { states.remove() }
+        let states = try SoakStates(controller, plan)
         var (nextScene, nextSave) = (start + .seconds(plan.sceneInterval), start + .seconds(plan.saveInterval))
         while true {
             let next = min(nextScene, nextSave)

@@ -1,5 +1,3 @@
-import Foundation
-import Glibc
 import PressureKit
 
 /// Saved states, in two directories by turns: while one manager writes one of them, another reads the other.
@@ -9,10 +7,10 @@ final class SoakStates: Sendable {
     private let spillDirectory: String?
     private let number = Lock(0)
 
-    init(_ controller: PressureController, directory: String?) throws {
+    init(_ controller: PressureController, _ plan: SoakPlan) throws {
         notes = try Self.notes(of: controller)
-        spillDirectory = directory
-        base = "\(directory ?? "/var/tmp")/pressuresim-soak-\(getpid())-"
+        spillDirectory = plan.directory
+        base = plan.states ?? TemporaryDirectory.usualPlace
     }
 
     /// Changes all notes, saves them, and compares what a new manager makes of the state before.
@@ -30,7 +28,7 @@ final class SoakStates: Sendable {
             // By saving elsewhere the manager has let go of it.
             return number > 0 ? try await compare(number - 1) : nil
         } catch {
-            return "saved state \(number): \(error)"
+            return "saved state \(number): \(error.words)"
         }
     }
 
@@ -53,12 +51,7 @@ final class SoakStates: Sendable {
         return complaint
     }
 
-    /// Removes both directories.
-    func remove() {
-        for number in 0...1 { try? FileManager.default.removeItem(atPath: directory(number)) }
-    }
-
-    private func directory(_ number: Int) -> String { "\(base)\(number % 2)" }
+    private func directory(_ number: Int) -> String { "\(base)/\(number % 2)" }
 
     private static func notes(of controller: PressureController) throws -> KeyedCache<Int, [UInt8]> {
         try controller.keyedCache("notes", key: Int.self, value: [UInt8].self)

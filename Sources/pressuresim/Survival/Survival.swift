@@ -55,11 +55,9 @@ struct Survival: Sendable {
     }
 
     private func run(_ mode: SurvivalMode, in limited: LimitedGroup) throws -> Outcome {
-        let neighbour = neighbour.isEmpty ? nil : try limited.start(neighbour)
+        let neighbour = neighbour.isEmpty ? nil : try limited.start(neighbour, isTool: false)
         defer { neighbour?.terminate() }
-        let process = Process()
-        process.executableURL = tool
-        process.arguments = arguments(mode, limited.group)
+        let process = Process.ofTool(arguments(mode, limited.group), at: tool, with: limited.group)
         let output = Pipe()
         let errors = Pipe()
         process.standardOutput = output

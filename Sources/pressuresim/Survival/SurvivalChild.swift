@@ -107,7 +107,7 @@ struct SurvivalChild: Sendable {
             case .memoryWarning(let warning): "\(warning.level), \(warning.bytesWanted.map { "\($0)" } ?? "all") wanted"
             case .reclaimFinished(let report): "\(report); \(report.phases)"
             case .restoreFinished: "restored"
-            case .failure(let error): "\(error)"
+            case .failure(let error): error.lineForTool
             }
         let line = "\(Quantities.fixed(time.seconds * 1000, 1)) ms  \(what)\n"
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
@@ -139,7 +139,7 @@ extension SurvivalLibraryPart {
 
     private mutating func note(_ failure: PressureError) {
         if failure.code == .spillFailed || failure.code == .diskFull { spillFailures += 1 }
-        let text = "\(failure)"
+        let text = failure.lineForTool
         if failures.count < 5, !failures.contains(text) { failures.append(text) }
     }
 

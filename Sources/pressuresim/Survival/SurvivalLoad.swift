@@ -106,7 +106,7 @@ final class SurvivalLoad: Sendable {
             if let disk, disk.excuses(error, key, since: turns) {
                 return state.withLock { $0[keyPath: refused] += 1 }
             }
-            complaint = "value \(key): \(error)"
+            complaint = "value \(key): \(error.words)"
         }
         state.withLock { tally in
             guard let complaint else { return tally[keyPath: good] += 1 }

@@ -138,20 +138,12 @@ final class WorthBoard: Sendable {
 
 /// The files of values, made when they are needed first, in a directory of their own.
 final class WorthFiles: Sendable {
-    private let directory: URL
+    private let directory: TemporaryDirectory
     private let made = Lock<[Int: WorthContent]>([:])
 
     /// - Throws: ``EnvironmentRefusal`` when the directory cannot be made.
     init(in parent: String) throws(EnvironmentRefusal) {
-        let url = URL(fileURLWithPath: parent).appendingPathComponent("pressuresim-worth-\(UUID())")
-        directory = url
-        do {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-        } catch {
-            throw EnvironmentRefusal(
-                message: "\(parent) cannot be written to: \(error.localizedDescription) Name another with --directory."
-            )
-        }
+        directory = try TemporaryDirectory(in: parent, option: "--directory")
     }
 
     deinit { remove() }
@@ -165,12 +157,12 @@ final class WorthFiles: Sendable {
             if content.count >= cell.values { return content }
             try? FileManager.default.removeItem(atPath: content.path)
         }
-        let path = directory.appendingPathComponent("\(cell.values)-of-\(size)").path
+        let path = "\(directory.path)/\(cell.values)-of-\(size)"
         let content = try WorthContent(path: path, valueSize: cell.valueSize, count: cell.values, progress: progress)
         made.withLock { $0[size] = content }
         return content
     }
 
     /// Removes them all.
-    func remove() { try? FileManager.default.removeItem(at: directory) }
+    func remove() { directory.remove() }
 }

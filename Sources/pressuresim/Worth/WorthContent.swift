@@ -49,7 +49,7 @@ extension WorthContent {
         } catch {
             throw EnvironmentRefusal(
                 message: """
-                    The values cannot be written to \(path): \(error.localizedDescription) It takes \
+                    The values cannot be written to \(path): \(error.reason). It takes \
                     \(ByteCount.bytes(count * slot)) there; name another directory with --directory.
                     """
             )

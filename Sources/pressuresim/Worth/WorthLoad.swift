@@ -31,7 +31,7 @@ final class WorthLoad: Sendable {
                 complaint = "value \(key) is another one"
             case .failure(let error):
                 failed += 1
-                complaint = "value \(key): \(error)"
+                complaint = "value \(key): \(error.words)"
             }
             if complaints.count < 5 { complaints.append(complaint) }
         }

@@ -22,10 +22,8 @@ struct WorthPage {
             },
             opening: verdict,
             sections: [cells, figures, curves, reading, environment].compactMap(\.self),
-            footer: Html("p") {
-                "Written by pressuresim, PressureKit's tool. The page is one file and asks nobody for anything; "
-                "with --json the same facts are there for programs."
-            }
+            footer: ToolVersion.footer,
+            generator: ToolVersion.generator
         )
     }
 
@@ -35,7 +33,7 @@ struct WorthPage {
         let least = ratios.min().map { " The least is \(Quantities.digits($0)) ×." } ?? ""
         return .group {
             Page.verdict(
-                isGood: report.isRight && reached == results.count,
+                report.isRight && reached == results.count ? .good : .bad,
                 report.isRight
                     ? "As fast as the best LRU in \(reached) of \(results.count) cells" : "Not all went well",
                 "An LRU needs its bound to be found for every limit; PressureKit has none to be set.\(least)"

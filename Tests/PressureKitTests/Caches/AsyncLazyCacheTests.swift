@@ -350,6 +350,8 @@ import Testing
         gate.open()
         for reader in readers { await #expect(throws: LoaderError(number: 1)) { try await reader.value } }
         #expect(loads.value == 1)
+        // The readers wake first.
+        while failures.value.isEmpty { await Task.yield() }
         #expect(failures.value.map(\.kind) == [.load])
         #expect(failures.value.map(\.resource.path) == ["app/value"])
         #expect(cache.residency == .unloaded)
@@ -373,6 +375,8 @@ import Testing
         }
         gate.open()
         await #expect(throws: LoaderError(number: 1)) { try await cache.value() }
+        // The reader wakes first.
+        while delegate.paths.value.isEmpty { await Task.yield() }
         #expect(delegate.paths.value == ["app/value"])
     }
 

@@ -49,6 +49,14 @@ import Testing
         #expect(lines.count <= 10, "It is to be short.")
     }
 
+    /// What a service adds to its manifest is what ours has: nothing is downloaded for it.
+    @Test func theServicesPackagesAreOurs() throws {
+        let manifest = try Self.text("Package.swift").replacing(/\s+/, with: "")
+        let lines = try Self.article("AService").matches(of: /(?m)^\.(?:package|product)\((.+)\),$/)
+        #expect(lines.count == 4)
+        for line in lines { #expect(manifest.contains(line.1.replacing(" ", with: "")), "\(line.0)") }
+    }
+
     private static func samples(in text: String) -> [String] {
         text.matches(of: /(?ms)^```swift\n(.*?)^```$/).map { String($0.1) }
     }
@@ -246,7 +254,7 @@ import Testing
         let scenarios = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appending(path: "Scenarios").path
         ).filter { $0.hasSuffix(".yaml") }
-        #expect(scenarios.count == 11, "the article says eleven")
+        #expect(scenarios.count == 12, "the article says twelve")
         for scenario in scenarios { #expect(article.contains("`Scenarios/\(scenario)`"), "\(scenario)") }
     }
 }

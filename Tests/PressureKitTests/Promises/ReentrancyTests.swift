@@ -52,8 +52,10 @@ import Testing
             await Task.yield()
             return makeBytes(5000, seed: 3)
         }
+        let meddled = Gate()
         let meddler = Meddler { name in
             guard name == hook else { return }
+            defer { meddled.open() }
             _ = try? mine.withValue { $0.count }
             _ = try? loaded.value()
             try? mine.update { $0[0] = 200 }
@@ -89,7 +91,9 @@ import Testing
         try manager.root.addChild(other)
         controller.removeFromParent()
         try other.addChild(controller)
-        #expect(meddler.calls.withLock { $0[hook] ?? 0 } > 0, "\(hook) was never called")
+        try #require(meddler.calls.withLock { $0[hook] ?? 0 } > 0, "\(hook) was never called")
+        // The hook has a thread of its own, and may be between its update and its set.
+        await meddled.pass()
         #expect(try await mine.value() == value)
         #expect(try await loaded.value() == makeBytes(5000, seed: 2))
         #expect(try await remote.value() == makeBytes(5000, seed: 3))

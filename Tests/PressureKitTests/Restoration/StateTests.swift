@@ -59,6 +59,7 @@ import Testing
         for key in ["1", "2", "none"] { tiles.set(noise(20_000), for: key) }
         let saved = try await first.manager.saveState(to: StateBench.directory, version: "1")
         #expect(saved.byteCount > .bytes(480_000))
+        #expect(saved.version == "1" && "\(saved)" == "version 1: \(saved.byteCount) of 4 caches, 0 failures")
         bench.base.endProcess()
 
         let app = try App(bench.disk)
@@ -79,6 +80,7 @@ import Testing
         let app = try App(bench.disk)
         let report = try await app.manager.restoreState(from: StateBench.directory, version: "1")
         #expect(!report.isFound && report.controllers == [] && report.byteCount == .zero)
+        #expect("\(report)" == "no state")
         #expect(app.lines.take() == [])
     }
 
@@ -90,6 +92,7 @@ import Testing
         let app = try App(bench.disk, provides: false)
         let report = try await app.manager.restoreState(from: StateBench.directory, version: "1")
         #expect(report.stopped == ["news/article"])
+        #expect("\(report)".hasSuffix(" failures, stopped at news/article"))
         #expect(report.controllers == ["news"])
         // The controller's delegate and the manager's are the same here: asked as both.
         #expect(app.lines.take() == ["provide news/article", "provide news/article", "decode 7", "finish"])
@@ -102,6 +105,7 @@ import Testing
         let app = try App(bench.disk, wrong: "impostor")
         let report = try await app.manager.restoreState(from: StateBench.directory, version: "1")
         #expect(report.stopped == ["news/article"])
+        #expect("\(report)".hasSuffix(" failures, stopped at news/article"))
         #expect(report.failures.map(\.code) == [.stateMismatch])
         #expect(report.failures.map(\.path) == ["news/article"])
         #expect(app.news.children.isEmpty)

@@ -112,11 +112,35 @@ import Testing
 
     @Test func everyMetricThatWasMeasuredHasAChartWithItsGoal() throws {
         let page = try Parsed(BenchPage(runs: BenchSamples.history(count: 12)).page.text)
-        #expect(page.names.count { $0 == "figure" } == BenchMetric.allCases.count - 1)
+        // And one of all of them.
+        #expect(page.names.count { $0 == "figure" } == BenchMetric.allCases.count)
         for metric in BenchMetric.allCases { #expect(page.text.contains(metric.rawValue)) }
         #expect(page.attributes.count { $0["class"] == "reference" } == BenchMetric.allCases.count - 1)
         #expect(page.text.contains("no\u{A0}value"))
         #expect(page.text.contains("≤\u{A0}1.5"))
+    }
+
+    /// A history of one run is no history: it is one chart, each value against its goal.
+    @Test func oneRunIsOneBulletChart() throws {
+        let run = BenchSamples.history(count: 1)[0]
+        let page = try Parsed(BenchPage(runs: [run]).page.text)
+        #expect(page.names.count { $0 == "figure" } == 1)
+        #expect(page.attributes.count { $0["class"] == "goal" } == BenchMetric.allCases.count - 1)
+        let bullets = page.attributes.count { $0["class"]?.hasPrefix("bullet ") ?? false }
+        #expect(bullets == BenchMetric.allCases.count - 1)
+        let missed = run.metrics.compactMap(\.holds).count { !$0 }
+        #expect(page.attributes.count { $0["class"] == "bullet fill-red" } == missed)
+        #expect(page.text.contains("hot_read: "))
+        for metric in BenchMetric.allCases { #expect(page.text.contains(metric.rawValue)) }
+        #expect(!page.text.contains("Over time"))
+    }
+
+    /// 1 is the goal, on either side of it; beyond a goal of nothing, anything is too much.
+    @Test(
+        arguments: [(3, 1.5, 2), (0, 1.5, 0), (40, 80, 0.5), (0, 0, 0), (1, 0, .infinity)] as [(Double, Double, Double)]
+    )
+    func theShareIsTheValueOverItsGoal(number: Double, bound: Double, share: Double) {
+        #expect(BenchBullets.share(number, of: bound) == share)
     }
 
     @Test func theVerdictCountsGoals() throws {

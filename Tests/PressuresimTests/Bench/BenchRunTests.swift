@@ -31,7 +31,7 @@ import Testing
 
             let json = try JSONSerialization.jsonObject(with: BenchJSON(record).data())
             let top = try #require(json as? [String: Any])
-            #expect(Set(top.keys) == ["format_version", "machine", "metrics", "scale"])
+            #expect(Set(top.keys) == ["format_version", "machine", "metrics", "scale", "tool_version"])
             let metrics = try #require(top["metrics"] as? [[String: Any]])
             #expect(metrics.map { $0["name"] as? String } == BenchMetric.allCases.map(\.rawValue))
             for metric in metrics {

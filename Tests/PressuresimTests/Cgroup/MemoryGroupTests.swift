@@ -64,7 +64,13 @@ import Testing
         let error = #expect(throws: EnvironmentRefusal.self) {
             try LimitedGroup(limit: .mebibytes(64), parent: "/no/such/directory", version: .v1)
         }
-        #expect(error?.message.contains("It takes root") == true)
+        #expect(error?.message.contains("/no/such/directory: No such file or directory. It takes a memory") == true)
+    }
+
+    @Test func whoIsNotRootIsToldSoFirst() {
+        let refusal = LimitedGroup.refusal(.mebibytes(64), "/sys/fs/cgroup", "Permission denied", isRoot: false)
+        #expect(refusal.message.hasPrefix("Run as root. No cgroup with a limit of 64.0 MiB"))
+        #expect(!LimitedGroup.refusal(.mebibytes(64), "/", "", isRoot: true).message.contains("Run as root"))
     }
 }
 
@@ -83,13 +89,14 @@ import Testing
     /// What a killed run has left behind goes; what belongs to a process that lives, or to nobody we know, stays.
     @Test func leftoversAreSwept() async throws {
         try await withTemporaryDirectory { directory in
-            for name in ["pressuresim-4194305-1", "pressuresim-\(getpid())-77", "other"] {
+            let (own, gone) = ("\(Maker.own.prefix)77", "\(Maker.gone.prefix)1")
+            for name in [own, gone, "other"] {
                 let path = directory.appendingPathComponent(name)
                 try FileManager.default.createDirectory(at: path, withIntermediateDirectories: false)
             }
             _ = try? LimitedGroup(limit: .mebibytes(64), parent: directory.path, version: .v1)
             let left = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
-            #expect(left == ["other", "pressuresim-\(getpid())-77"])
+            #expect(left == ["other", own])
         }
     }
 }

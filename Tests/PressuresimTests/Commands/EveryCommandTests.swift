@@ -8,7 +8,8 @@ import Testing
     /// A command and arguments with which it would begin to work.
     struct Row: CustomTestStringConvertible, Sendable {
         var name: String
-        /// `FILE` stands for a scenario, `NEW` for a file that is not there, `RECORDING` for one of signals.
+        /// `FILE` stands for a scenario, `NEW` for a file that is not there, `RECORDING` for one of signals,
+        /// `RUN` for what a run writes with `--json`.
         var arguments: [String] = []
         /// Arguments that it must refuse with 2 besides an option that nobody has.
         var wrong: [[String]] = []
@@ -22,6 +23,12 @@ import Testing
         static let all = [
             Row(name: "run", arguments: ["FILE"], wrong: [[], ["/no/such.yaml"], ["FILE", "--seed", "x"]]),
             Row(name: "compare", arguments: ["FILE"], wrong: [[], ["/no/such.yaml"], ["FILE", "--runs", "0"]]),
+            Row(
+                name: "diff",
+                arguments: ["RUN", "RUN"],
+                wrong: [[], ["RUN"], ["RUN", "FILE"], ["RUN", "RUN", "--at-most", "5"]],
+                isShort: true
+            ),
             Row(name: "new", arguments: ["NEW"], wrong: [[], ["FILE"]], hasJSON: false, isShort: true),
             Row(name: "check", arguments: ["FILE"], wrong: [[], ["/no/such.yaml"]], isShort: true),
             Row(name: "scenario", wrong: [["more"]], hasJSON: false, isShort: true),
@@ -39,6 +46,8 @@ import Testing
             Row(name: "evict", arguments: ["1", "1MiB"], wrong: [["1"], ["1", "0B"], ["1", "1MiB", "2"]]),
             Row(name: "background", arguments: ["1"], wrong: [[], ["1", "2"], ["1", "--timeout", "soon"]]),
             Row(name: "foreground", arguments: ["1"], wrong: [[], ["1", "2"]]),
+            Row(name: "schema", wrong: [["more"]], hasJSON: false, isShort: true),
+            Row(name: "manual", arguments: ["NEW"], wrong: [[], ["NEW", "more"]], hasJSON: false),
         ]
 
         static var withJSON: [Row] { all.filter(\.hasJSON) }
@@ -52,8 +61,14 @@ import Testing
             let recording = directory.appendingPathComponent("a.signals")
             try Data(smallScenario.utf8).write(to: file)
             try Data("pressurekit-signals 1\n".utf8).write(to: recording)
+            let run = directory.appendingPathComponent("run.json")
+            let facts =
+                #"{"format_version":1,"passed":true,"clock":"virtual","interrupted":false,"figures":{},"losses":[],"#
+                + #""scenario":{"name":"Small","file":"small.yaml","seed":5},"expectations":[]}"#
+            try Data(facts.utf8).write(to: run)
             let names = [
-                "FILE": file.path, "NEW": directory.appendingPathComponent("new").path, "RECORDING": recording.path,
+                "RUN": run.path, "FILE": file.path, "NEW": directory.appendingPathComponent("new").path,
+                "RECORDING": recording.path,
             ]
             return try body { $0.map { names[$0] ?? $0 } }
         }
@@ -89,7 +104,7 @@ import Testing
         ] { #expect(outcome.output.contains(line), "\(line)") }
         // An example that is wrapped cannot be copied, a paragraph that breaks anywhere cannot be read.
         for line in outcome.output.components(separatedBy: "\n") { #expect(line.count <= 80, "\(line)") }
-        for hidden in ["signals-child", "manual", "Hidden"] { #expect(!outcome.output.contains(hidden), "\(hidden)") }
+        for hidden in ["signals-child", "Hidden"] { #expect(!outcome.output.contains(hidden), "\(hidden)") }
     }
 
     @Test(arguments: Row.all) func wrongInputIsTwoAndSaysWhatIsWrong(row: Row) async throws {
@@ -151,8 +166,38 @@ import Testing
         #expect(complaints.isEmpty, "\(String(decoding: complaints, as: UTF8.self))")
     }
 
+    @Test(arguments: [
+        ("rnu", "run"), ("comapre", "compare"), ("Status", "status"), ("surviv", "survive"), ("fore", "foreground"),
+        ("schemas", "schema"),
+    ])
+    func aMistypedCommandIsToldTheRightOne(word: String, command: String) throws {
+        let outcome = try Tool.run([word, "x.yaml"])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.hasPrefix("Error: there is no command \"\(word)\"; did you mean \"\(command)\"?\n"))
+    }
+
+    @Test func whatIsLikeNoCommandGetsNoSuggestion() {
+        for arguments in [[], ["--json"], ["zzzzzz"], ["run", "x"], [""], ["s"]] {
+            #expect(MistypedCommand.suggestion(for: arguments) == nil, "\(arguments)")
+        }
+    }
+
+    /// What is written where, three files have to agree on.
+    @Test func theVersionIsThePackages() throws {
+        for (file, line) in [
+            ("Sources/PressureKitC/Plugin.swift", "version: StaticString = \"\(ToolVersion.current)\""),
+            ("Python/pyproject.toml", "\nversion = \"\(ToolVersion.current)\""),
+        ] {
+            let text = try String(contentsOf: packageDirectory.appendingPathComponent(file), encoding: .utf8)
+            #expect(text.contains(line), "\(file)")
+        }
+    }
+
     @Test func noCommandAndUnknownOnesAreTwoOrHelp() throws {
         #expect(try Tool.run([]).output.hasPrefix("OVERVIEW"))
+        let version = try Tool.run(["--version"])
+        #expect(version.output == "pressuresim \(ToolVersion.current)\n")
+        #expect(version.status == 0)
         let unknown = try Tool.run(["no-such-command"])
         #expect(unknown.status == 2)
         #expect(unknown.output.isEmpty)

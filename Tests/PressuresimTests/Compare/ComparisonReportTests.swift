@@ -101,7 +101,7 @@ import Testing
         let report = try report([.ours: 1, .purge: 2]) { $0.scores[1].onlyCopies = 1234 }
         let lines = ComparisonWords(report: report).onlyCopies
         #expect(lines.count == 1)
-        #expect(lines[0].hasPrefix("Purge everything: kept 1,234 values that no competitor could have restored"))
+        #expect(lines[0].hasPrefix("Purge everything would have lost 1,234 values that no loader makes"))
     }
 
     @Test func anInterruptedComparisonSaysHowFarItCame() throws {
@@ -110,6 +110,16 @@ import Testing
         let words = ComparisonWords(report: report)
         #expect(words.verdict == "Readers waited 1.00 s with PressureKit; nobody else has been played yet.")
         #expect(words.remarks.last == "Interrupted: 1 of 6 runs were played.")
+    }
+
+    /// 80 columns: more contenders than fit make a second block, with ours in it.
+    @Test func noLineOfTheTableIsWiderThanATerminal() throws {
+        let all = Dictionary(uniqueKeysWithValues: Contender.allCases.map { ($0, 123.4) })
+        let text = ComparisonText(report: try report(all), style: .plain).text
+        let table = text.components(separatedBy: "* the best of its line")[0].split(separator: "\n").dropFirst(2)
+        #expect(table.allSatisfy { $0.count <= 80 })
+        #expect(table.count { $0.contains("PressureKit") } == 2)
+        for contender in Contender.allCases { #expect(text.contains(" \(contender.shortTitle)")) }
     }
 
     @Test func aLostValueIsAFault() throws {
@@ -134,7 +144,7 @@ import Testing
         }
         let text = ComparisonText(report: report, style: .plain).text
         let table = text.components(separatedBy: "\n").drop { !$0.isEmpty }.dropFirst().prefix { !$0.isEmpty }
-        #expect(table.count == Score.Column.allCases.count + 2)
+        #expect(table.count == Score.Column.allCases.count + 1)
         for line in table { #expect(line.count <= 80, "\(line)") }
         // Colours move no column.
         let coloured = ComparisonText(report: report, style: Style(isColoured: true)).text
@@ -149,7 +159,7 @@ import Testing
         #expect(
             json.keys.sorted() == [
                 "clock", "command", "complete", "contenders", "format_version", "ours_is_best", "remarks", "runs",
-                "scenario", "verdict",
+                "scenario", "tool_version", "verdict",
             ]
         )
         let contenders = try #require(json["contenders"] as? [[String: Any]])

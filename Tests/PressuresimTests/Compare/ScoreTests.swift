@@ -36,6 +36,10 @@ import Testing
 
     @Test func whatIsFreedIsAddedUpAndHeldAgainstWhatWasAsked() throws {
         let record = try record { record in
+            // More has left memory than reclaims took.
+            record.outflow.values = 12
+            record.outflow.bytes = 160
+            record.outflow.copiedBytes = 7
             record.steps = [
                 step(1, asked: 10, claimed: 11, copied: 4),
                 step(2, asked: 30, claimed: 33, copied: 0),
@@ -45,8 +49,9 @@ import Testing
             ]
         }
         let score = Score(Entrant(.ours), record, isReal: true)
-        #expect(score[.freed] == 149)
-        #expect(score[.written] == 5)
+        #expect(score[.evicted] == 12)
+        #expect(score[.freed] == 160)
+        #expect(score[.written] == 7)
         #expect(score[.returned] == 149)
         #expect(score[.reclaims] == 4)
         #expect(abs(try #require(score.freedOfAsked) - 1.1) < 1e-9)

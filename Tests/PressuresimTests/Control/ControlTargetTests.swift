@@ -74,6 +74,37 @@ import Testing
         }
     }
 
+    /// Thousands of values are a few lines, unless all are wanted.
+    @Test func valuesOfACacheHaveOneLine() throws {
+        func cache(_ path: String, _ residency: String) -> String {
+            #"{"path":"\#(path)","residency":"\#(residency)","resident":1024,"compressed":0,"spilled":2048,"pins":1,"#
+                + #""evictions":2,"restores":1,"refaults":0,"failures":0}"#
+        }
+        let caches =
+            (1...9).map { cache("shop/tiles/values[\($0)]", $0 == 3 ? "spilled" : "resident") }
+            + (1...3).map { cache("shop/page-\($0)", "resident") } + [cache("shop/logo", "spilled")]
+        let answer =
+            #"{"protocol":1,"ok":true,"status":{"process":7,"level":"normal","score":0,"background":false,"headroom":{},"#
+            + #""bytes":{"process_resident":1,"resident":1,"clean":0,"compressed":0,"compressed_in_memory":0,"#
+            + #""spilled":0,"stored":0},"counts":{"controllers":1,"caches":13,"loads":0,"restores":0,"evictions":0,"#
+            + #""refaults":0,"failures":0},"signals":[],"left_out":{"controllers":0,"caches":0},"#
+            + #""controllers":[{"path":"shop","visible":true,"caches":[\#(caches.joined(separator: ","))]}]}}"#
+        let reply = try ControlReply.read(Data(answer.utf8), from: .process(1))
+        let text = ControlText(reply: reply, style: .plain).text
+        let lines = text.components(separatedBy: "\n").filter { $0.hasPrefix("  shop/") }
+            .map { $0.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ") }
+        #expect(
+            lines == [
+                "shop/tiles/values[…] 8 resident, 1 spilled 9.0 KiB 18.0 KiB 18 9 9",
+                "shop/page-* 3 resident 3.0 KiB 6.0 KiB 6 3 3",
+                "shop/logo spilled 1.0 KiB 2.0 KiB 2 1 1",
+            ]
+        )
+        let all = ControlText(reply: reply, style: .plain, showsAll: true).text
+        #expect(all.components(separatedBy: "\n").count { $0.hasPrefix("  shop/") } == 13)
+        #expect(all.contains("shop/tiles/values[3]  "))
+    }
+
     @Test func membersThatAreNewDoNoHarm() throws {
         let answer =
             #"{"protocol":1,"ok":true,"command":"warn","news":[1],"report":{"claimed_bytes":2097152,"#
@@ -86,6 +117,6 @@ import Testing
         let json = try #require(
             try JSONSerialization.jsonObject(with: ControlReply.json(Data(answer.utf8))) as? [String: Any]
         )
-        #expect(Set(json.keys) == ["format_version", "command", "news", "report"])
+        #expect(Set(json.keys) == ["format_version", "command", "news", "report", "tool_version"])
     }
 }

@@ -28,11 +28,12 @@ import Testing
     /// Calls `body` with a process that listens.
     private func withApp(
         control: String = "1",
+        memory: String = "real",
         _ body: (_ process: Process, _ directory: URL) throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.appendingPathComponent("waiting.yaml")
-            try Data(Self.scenario.utf8).write(to: file)
+            try Data(Self.scenario.replacing("memory: real", with: "memory: \(memory)").utf8).write(to: file)
             let process = Process()
             let tool: URL = try #require(Tool.url, "pressuresim has not been built")
             process.executableURL = tool
@@ -86,6 +87,67 @@ import Testing
             let path = directory.appendingPathComponent("pressurekit/\(target).sock").path
             #expect(try Tool.run(["status", path]).status == 0)
         }
+    }
+
+    /// Whatever memory the scenario has. In a cgroup another process plays, which says who it is.
+    @Test(arguments: [
+        "simulated",
+        "{taken_since_start: {warning: {enter: 1GiB, leave: 900MiB}, critical: {enter: 2GiB, leave: 1GiB}}}",
+    ])
+    func itListensInEveryMode(memory: String) async throws {
+        try await withApp(memory: memory) { process, _ in
+            try waitUntilFilled(process, "\(process.processIdentifier)")
+            let warned = try Tool.run(["warn", "\(process.processIdentifier)", "critical"])
+            #expect(warned.output.hasPrefix("freed 2.0 MiB"), "\(warned)")
+        }
+    }
+
+    @Test func inVirtualTimeItIsSaidThatNobodyListens() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = directory.appendingPathComponent("small.yaml")
+            try Data(smallScenario.utf8).write(to: file)
+            let process = Process()
+            let tool: URL = try #require(Tool.url, "pressuresim has not been built")
+            process.executableURL = tool
+            process.arguments = ["run", "--virtual", file.path]
+            process.environment = ProcessInfo.processInfo.environment.merging(["PRESSUREKIT_CONTROL": "1"]) { $1 }
+            let errors = Pipe()
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = errors
+            try process.run()
+            let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            #expect(text == "pressuresim: nobody can speak to a run in virtual time: hours take seconds.\n")
+        }
+    }
+
+    /// `make live`: it says how it is spoken to, and is.
+    @Test func aNewcomerHasSomebodyToSpeakTo() throws {
+        let tool: URL = try #require(Tool.url, "pressuresim has not been built")
+        let process = Process()
+        process.executableURL = packageDirectory.appendingPathComponent("scripts/live.sh")
+        process.arguments = [tool.path]
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        defer { process.interrupt() }
+        var said = ""
+        while !said.contains("listening: pressuresim status \(process.processIdentifier)\n") {
+            let more = errors.fileHandleForReading.availableData
+            try #require(!more.isEmpty, "\(said)")
+            said += String(decoding: more, as: UTF8.self)
+        }
+        let number = "\(process.processIdentifier)"
+        try waitUntilFilled(process, number)
+        #expect(try Tool.run(["warn", number, "critical"]).output.hasPrefix("freed "))
+        #expect(try Tool.run(["status", number]).output.contains("shop/drafts-*  "))
+        process.interrupt()
+        let account = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 130)
+        #expect(account.contains("Interrupted after"))
     }
 
     /// The tool reads the process's own environment.

@@ -83,6 +83,28 @@ import Testing
         #expect(Axis.places(["a", "b"]).ticks.map(\.value) == [0.5, 1.5])
     }
 
+    @Test func anAxisHasOneUnit() {
+        #expect(Axis.time(to: 4.47, ticks: 9).ticks.map(\.label).suffix(3) == ["3.0 s", "3.5 s", "4.0 s"])
+        #expect(
+            Axis.bytes(to: 1.1 * 1_048_576, ticks: 4).ticks.map(\.label) == ["0", "0.5 MiB", "1.0 MiB"]
+        )
+        #expect(Axis.numbers(from: 0, to: 20_000).ticks.map(\.label) == ["0", "5 k", "10 k", "15 k", "20 k"])
+        #expect(Axis.numbers(from: 0, to: 1.5, ticks: 3).ticks.map(\.label) == ["0", "0.5", "1.0", "1.5"])
+        #expect(Axis.numbers(from: -0.5, to: 0.5, ticks: 2).ticks.map(\.label) == ["-0.5", "0", "0.5"])
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<2000 {
+            let end =
+                Double.random(in: 1...10, using: &random)
+                * Ticks.power(of: 10, Double(Int.random(in: -7...6, using: &random)))
+            for axis in [Axis.time(to: end, ticks: 9), .bytes(from: -end / 3, to: end * 1e6, ticks: 7)] {
+                let units = Set(axis.ticks.filter { $0.label != "0" }.map { $0.label.split(separator: " ").last })
+                let labels = axis.ticks.filter { $0.value >= 0 }.map(\.label)
+                #expect(units.count <= 1, "\(labels), seed 3")
+                #expect(Set(labels).count == labels.count, "\(labels), seed 3")
+            }
+        }
+    }
+
     @Test func anEmptyRangeStillHasALength() {
         for axis in [
             Axis.bytes(to: 0), .time(to: 0), .numbers(from: 3, to: 3), .durations(from: 0, to: 0), .places([]),
@@ -116,6 +138,64 @@ import Testing
     func numbersAreShort(value: Double, text: String) { #expect(PathData.number(value) == text) }
 }
 
+@Suite struct MarkLayoutTests {
+    private func layout(_ marks: [(Double, String)], _ width: Double) -> MarkLayout {
+        MarkLayout(marks.map { MarkLayout.Moment(position: $0.0, word: $0.1) }, width: width)
+    }
+
+    @Test func whatHasRoomStandsAtItsMoment() {
+        let far = layout([(0.1, "warning"), (0.5, "critical"), (0.9, "background")], 640)
+        #expect(far.isLevel)
+        #expect(far.places.map(\.shown) == [0.1, 0.5, 0.9])
+        #expect(layout([], 280).places.isEmpty)
+        // A word at the edge stays inside.
+        let edge = layout([(0, "foreground"), (1, "foreground")], 640)
+        #expect(edge.places[0].shown * 640 >= 5 * 7.5)
+        #expect(edge.places[1].shown * 640 <= 640 - 5 * 7.5)
+    }
+
+    @Test func whatHasNoRoomIsMovedBothWays() {
+        let near = layout([(0.5, "warning"), (0.51, "critical")], 640)
+        #expect(near.isLevel)
+        #expect(near.places.map(\.word) == ["warning", "critical"])
+        #expect(near.places[0].shown < 0.5 && near.places[1].shown > 0.51)
+        let many = layout((0..<8).map { (0.5 + Double($0) / 100, "word \($0)") }, 280)
+        #expect(!many.isLevel, "eight words of six letters are wider than a phone")
+        #expect(many.places.map(\.count) == Array(repeating: 1, count: 8))
+    }
+
+    @Test func tooManyOfOneWordBecomeOneWithTheirNumber() {
+        let marks = (0..<500).map { (Double($0) / 500, $0 == 250 ? "critical" : "warning") }
+        for width in [280.0, 640] {
+            let crowd = layout(marks, width)
+            #expect(crowd.places.reduce(0) { $0 + $1.count } == 500)
+            #expect(crowd.places.contains { $0.text == "critical" }, "the one that matters is never hidden")
+            #expect(crowd.places.contains { $0.text.hasPrefix("warning ×") })
+        }
+    }
+
+    @Test(arguments: UInt64(1)...200) func nothingTouchesAndNothingIsOutside(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let words = ["warning", "critical", "background", "foreground", "relaunch", "reclaim"]
+        let count = Int.random(in: 1...60, using: &random)
+        let middle = Double.random(in: 0...1, using: &random)
+        let spread = Double.random(in: 0...1, using: &random)
+        let marks = (0..<count).map { _ -> (Double, String) in
+            let position = middle + Double.random(in: -spread...spread, using: &random)
+            return (min(max(position, 0), 1), words[Int.random(in: 0..<words.count, using: &random)])
+        }.sorted { $0.0 < $1.0 }
+        for width in [280.0, 640] {
+            let crowd = layout(marks, width)
+            #expect(crowd.places.reduce(0) { $0 + $1.count } == count)
+            for place in crowd.places { #expect(-1e-9...1 + 1e-9 ~= place.shown, "seed \(seed)") }
+            for (one, next) in zip(crowd.places, crowd.places.dropFirst()) {
+                let least = crowd.isLevel ? Double(one.text.count + next.text.count) * 7.5 / 2 : 17
+                #expect((next.shown - one.shown) * width >= least - 1e-6, "seed \(seed)")
+            }
+        }
+    }
+}
+
 @Suite struct ThinningTests {
     @Test func fewPointsAllStay() {
         #expect(Thinning.keep([[1, 2, 3]], limit: 10) == [0, 1, 2])
@@ -141,12 +221,5 @@ import Testing
 
     @Test func evenlyMeansFromEndToEnd() {
         #expect(Thinning.evenly(101, limit: 5) == [0, 25, 50, 75, 100])
-    }
-
-    @Test func labelsThatWouldTouchAreLeftOut() {
-        let labels = [0.1, 0.12, 0.5, 0.9].map { LabelFit.Label(position: $0, text: "warning") }
-        #expect(LabelFit.fitting(labels, width: 800) == [true, false, true, true])
-        #expect(LabelFit.fitting(labels, width: 10_000) == [true, true, true, true])
-        #expect(LabelFit.fitting([], width: 100).isEmpty)
     }
 }

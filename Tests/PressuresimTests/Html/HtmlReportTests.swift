@@ -22,7 +22,7 @@ import Testing
     @Test func tellsWhatTheRecordSays() throws {
         let page = try Parsed(Self.text(try RunSamples.usual()))
         for part in [
-            "A photo gallery", "952 values compared byte for byte", "gallery/editor/originals-*", "pinned",
+            "A photo gallery", "952 values compared byte for byte", "gallery/editor/originals-*",
             "in use, or came into use while it was being copied", "critical warning", "read, restored",
             "evict one value",
             "Linux 6.1.0", "Nothing failed.", "returned_over_claimed >= 90%", "Claimed 474.0\u{A0}MiB",
@@ -58,9 +58,70 @@ import Testing
         let text = Self.text(try RunSamples.usual())
         #expect(text.contains("class=\"level-critical\""))
         #expect(text.contains("class=\"hatch\""))
+        #expect(text.contains("</span>level: critical, hatched</li>"))
+        #expect(text.contains("</span>level: warning</li>"))
         for kind in Timeline.Mark.Kind.allCases {
             #expect(kind == .reclaim || text.contains("</svg>\n\(kind.rawValue)</li>"), "\(kind)")
         }
+    }
+
+    /// Two warnings within ten milliseconds, the second critical: each has its own.
+    @Test func everyMarkHasAWord() throws {
+        let page = try Parsed(Self.text(try RunSamples.usual()))
+        let words = page.attributes.count { $0["class"]?.hasPrefix("mark-label") ?? false }
+        let moments = page.attributes.count { $0["class"]?.hasPrefix("moment") ?? false }
+        #expect(moments == 2 * 6, "on phones and on desks")
+        #expect(words == moments)
+        #expect(page.attributes.count { $0["class"] == "leader" } == 2 * moments)
+        #expect(page.text.components(separatedBy: "critical").count > 2)
+    }
+
+    /// What has a copy and what has a loader is not mixed: which of the two the library would take, changes with what it
+    /// measures from moment to moment.
+    @Test func whatHasALoaderAndWhatHasACopyAreTwoColours() throws {
+        let text = Self.text(try RunSamples.usual())
+        for (tone, name) in [
+            ("blue", "in memory, to be written first"), ("purple", "in memory, a loader makes it again"),
+            ("sky", "in memory, has a copy"), ("grey", "on disk, in the state file"),
+        ] {
+            #expect(text.contains("class=\"area fill-\(tone)\""), "\(tone)")
+            #expect(text.contains("tone-\(tone)\" aria-hidden=\"true\"></span>\(name)</li>"), "\(name)")
+        }
+        var record = try RunSamples.usual()
+        for index in record.timeline.points.indices { record.timeline.points[index].inState = .zero }
+        #expect(!Self.text(record).contains("state file"), "nothing was restored from one")
+    }
+
+    @Test func thePageSaysOfStepsWhatTheTerminalSays() throws {
+        let record = try RunSamples.usual()
+        let report = RunSamples.report(record)
+        let page = try Parsed(report.page.text)
+        let account = Account(record: record, figures: report.figures, outcomes: report.outcomes, style: .plain)
+        var told = 0
+        for reclaim in record.reclaims {
+            for line in account.lines(reclaim, indent: "") {
+                #expect(page.text.contains(line), "\(line)")
+                #expect(account.text.contains(line), "\(line)")
+                told += 1
+            }
+        }
+        #expect(told >= 3 * 6)
+    }
+
+    /// Bytes that were never written are not set beside what was stored.
+    @Test func whatWasStoredStandsBesideWhatWasWritten() throws {
+        let page = try Parsed(Self.text(try RunSamples.usual()))
+        #expect(page.text.contains("Of them written"))
+        // Of three reclaims, 84 + 210 + 180 MiB: half of them originals, stored in half of that.
+        #expect(page.text.components(separatedBy: "237.0 MiB").count > 2)
+        #expect(page.text.contains("118.5 MiB"))
+    }
+
+    @Test func everyPageHasTheVersionAndAnUnbrokenOption() throws {
+        let text = Self.text(try RunSamples.usual())
+        #expect(text.contains("name=\"generator\" content=\"pressuresim \(ToolVersion.current)\""))
+        #expect(text.contains("Written by pressuresim \(ToolVersion.current)"))
+        #expect(text.contains("<code class=\"option\">--json</code>"))
     }
 
     @Test func aRunOfHoursWithThousandsOfPointsStaysASmallFile() throws {
@@ -138,8 +199,15 @@ import Testing
         var record = try RunSamples.usual()
         record.isInterrupted = true
         let text = Self.text(record)
-        #expect(text.contains("✗ Interrupted after 9\u{A0}steps"))
+        #expect(text.contains("– Interrupted after 9\u{A0}steps"))
         #expect(!text.contains("expectations hold"))
+        // No expectation is held against it: none is red, and none is said to hold.
+        #expect(text.contains("not judged: "))
+        #expect(!text.contains("failed: ") && !text.contains("holds: "))
+        #expect(!text.contains("✗"), "nothing is held against it")
+        #expect(text.contains("not judged"))
+        record.tally.losses = [.init(path: "a", reason: "gone")]
+        #expect(Self.text(record).contains("✗ 1 value lost"))
     }
 
     @Test func thousandsOfReclaimsBecomeFewMarks() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ReportPages
@@ -53,9 +54,10 @@ import Testing
             title: name,
             kicker: name,
             lead: .text(name),
-            opening: Page.verdict(isGood: true, name, name),
+            opening: Page.verdict(.good, name, name),
             sections: [.init("charts", name) { figures }],
-            footer: .text(name)
+            footer: .text(name),
+            generator: name
         )
     }
 
@@ -84,6 +86,45 @@ import Testing
         #expect(references.count >= 7)
         for reference in references { #expect(ids.contains(reference)) }
         for link in page.all("href").filter({ $0.hasPrefix("#") }) { #expect(ids.contains(String(link.dropFirst()))) }
+    }
+
+    /// Without numbers nobody knows whether the highest bar is three reads or three thousand.
+    @Test func stripsSayHowManyTheirHeightsAre() throws {
+        func labels(_ counts: [Int]) throws -> [String] {
+            let rows = counts.map { count in
+                Strips.Row(
+                    title: "row",
+                    summary: "",
+                    tone: .green,
+                    bars: [(lower: 1e-6, upper: 1e-5, count: count)],
+                    marks: []
+                )
+            }
+            let strips = Strips(
+                id: "strips",
+                title: "a",
+                description: "b",
+                axis: .durations(from: 1e-6, to: 1e-3),
+                rows: rows
+            )
+            return strips.html.markup.components(separatedBy: "class=\"y count\"").dropFirst().compactMap { text in
+                text.split(separator: ">").dropFirst().first?.split(separator: "<").first.map(String.init)
+            }
+        }
+        #expect(try labels([7]) == ["1", "10"])
+        // One scale for all rows.
+        #expect(try labels([7, 28_000]) == ["1", "100 k", "1", "100 k"])
+    }
+
+    /// A label whose middle stands near an end does not reach out of the chart.
+    @Test func labelsStayInside() {
+        let ticks = [0.01, 0.5, 0.96].map { Axis.Tick(value: $0 * 24, label: "2026-01-31") }
+        let text = Html.sequence(Plot.below(.places(count: 24, ticks: ticks), narrowest: 200)).markup
+        let names = text.components(separatedBy: "class=\"").dropFirst().compactMap { $0.split(separator: "\"").first }
+        #expect(names == ["x first", "x", "x last"])
+        // 37 of 200 pixels: the last of ten runs has no room for its half.
+        let last = [Axis.Tick(value: 9.5, label: "2026-01-31")]
+        #expect(Html.sequence(Plot.below(.places(count: 10, ticks: last), narrowest: 200)).markup.contains("x last"))
     }
 
     @Test func aLoneEventAmongThousandsIsStillSeen() {

@@ -20,7 +20,7 @@ enum RunSamples {
     /// A page of a record.
     static func report(_ record: RunRecord) -> HtmlReport {
         let figures = Figures(record)
-        let outcomes = record.scenario.expectations.map { $0.evaluate(figures.values, unmeasured: figures.unmeasured) }
+        let outcomes = record.outcomes(figures)
         return HtmlReport(record: record, figures: figures, outcomes: outcomes, machine: machine)
     }
 
@@ -199,6 +199,7 @@ enum RunSamples {
 
     private static let marks: [Timeline.Mark] = [
         .init(at: .seconds(2.95), kind: .warning, text: "warning"),
+        .init(at: .seconds(2.96), kind: .warning, text: "critical"),
         .init(at: .seconds(3.26), kind: .reclaim, text: "84 MiB"),
         .init(at: .seconds(5.1), kind: .warning, text: "critical"),
         .init(at: .seconds(6.3), kind: .reclaim, text: "210 MiB"),
@@ -231,9 +232,12 @@ enum RunSamples {
                 level: level,
                 resident: values[0],
                 clean: values[1],
+                copied: .bytes(values[1].bytes / 3),
+                reloadable: .bytes(values[0].bytes / 4),
                 compressed: values[2],
                 spilled: values[3],
                 stored: .bytes(values[3].bytes * 2 / 5),
+                inState: at < 12 ? .zero : .mebibytes(30),
                 rss: values[0] + values[2] + .mebibytes(38),
                 accesses: Int(at * 2000),
                 misses: Int(at * 60)

@@ -42,6 +42,27 @@ import Testing
         #expect(progress.line(nil) == "step 2 of 9: background · 5 of 1,000")
     }
 
+    /// In a pipe, if it was asked for: the first at once, then one whenever the time has come.
+    @Test func linesThatStayComeEveryFewSeconds() {
+        let written = Lock<[String]>([])
+        let progress = Progress(isTerminal: false, linesEvery: .seconds(3)) { text in
+            written.withLock { $0.append(text) }
+        }
+        progress.begin("before the start")
+        #expect(written.withLock { $0 }.isEmpty, "nobody has begun")
+        progress.start { nil }
+        progress.begin("LRU")
+        progress.advance(to: 2, of: 6)
+        #expect(written.withLock { $0.first }?.hasSuffix(" s: LRU\n") ?? false)
+        let now = SystemClock().now()
+        for second in 1...10 { progress.tell(at: now + .seconds(100 + second), nil) }
+        progress.stop()
+        progress.tell(at: now + .seconds(1000), nil)
+        let lines = written.withLock { $0 }.filter { $0.contains("2 of 6") && !$0.hasPrefix("0 s") }
+        #expect(lines.count == 4, "of ten seconds the first, and each third after it: \(lines)")
+        #expect(lines.allSatisfy { $0.hasSuffix(" s: LRU · 2 of 6\n") })
+    }
+
     @Test func aLongTitleGivesWayToTheNumbers() {
         let progress = Progress(isTerminal: false)
         progress.begin("step 1 of 1: " + String(repeating: "together ", count: 40))

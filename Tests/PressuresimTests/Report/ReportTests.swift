@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct QuantitiesTests {
     @Test(arguments: [
-        (0, "0.00 ns"), (5e-9, "5.00 ns"), (340e-9, "340 ns"), (4.2e-6, "4.20 µs"), (99.96e-3, "100 ms"),
+        (0, "0 s"), (5e-9, "5.00 ns"), (340e-9, "340 ns"), (4.2e-6, "4.20 µs"), (99.96e-3, "100 ms"),
         (12.5, "12.5 s"),
         (3661, "3661 s"),
     ])
@@ -121,10 +121,42 @@ import Testing
             "Small  Scenarios/small.yaml, seed 5", "critical warning", "why: normal → critical: simulated (test)",
             "claimed 10.0 MiB, returned 9.0 MiB (90.0 %), VmRSS fell by 9.0 MiB", "read, restored", "2.00 ms",
             "written 8.0 MiB as 2.0 MiB: ratio 0.25", "eviction 41.9 MB/s", "✓ lost == 0",
-            "4 values compared byte for byte with the source at the end: lost = 0. All 1 expectations hold.",
+            "4 values compared byte for byte with the source at the end: lost = 0. The expectation holds.",
         ] { #expect(text.contains(part), "\(part)") }
         #expect(!text.contains("\u{1B}"))
         #expect(account(try record(), Style(isColoured: true)).contains("\u{1B}[32m"))
+    }
+
+    /// What is compressed in memory is not on the disk, and counts in the ratio.
+    @Test func whatIsCompressedInMemoryIsToldApart() throws {
+        var record = try record()
+        var report = EvictionReport.empty(
+            PressureCause(origin: .simulated, source: "test", levelBefore: .normal, levelAfter: .critical)
+        )
+        report.copied = .mebibytes(8)
+        report.stored = .mebibytes(1)
+        report.heldInCompressedTier = .mebibytes(3)
+        var reclaim = ReclaimRecord(report, at: .zero, rssFall: nil)
+        reclaim.evicted = [
+            .init(path: "a", outcome: "compressed", values: 6, bytes: 3 << 20, storedBytes: 3 << 20),
+            .init(path: "b", outcome: "spilled", values: 2, bytes: 2 << 20, storedBytes: 1 << 20),
+        ]
+        record.steps[1].reclaim = reclaim
+        record.evictedOtherwise = 5
+        record.outflow.copiedBytes = 10 << 20
+        record.rewritten = [.init(path: "shelf/texts-*", from: 4 << 20, to: 1 << 20)]
+        let figures = Figures(record)
+        #expect(figures[.compressionRatio] == 0.5)
+        #expect(figures[.heldCompressed] == Double(3 << 20))
+        #expect((figures[.evicted], figures[.evictedInReclaims], figures[.evictedOtherwise]) == (13, 8, 5))
+        #expect(figures[.written] == Double(10 << 20))
+        let text = account(record)
+        for part in [
+            "compressed 3.0 MiB in 3.0 MiB in memory: 6 a", "spilled 2.0 MiB in 1.0 MiB on disk: 2 b",
+            "written 8.0 MiB as 1.0 MiB and 3.0 MiB in memory: ratio 0.50, 2.0 MiB more ahead or without a reclaim",
+            "compressed in calm: shelf/texts-*, 4.0 MiB → 1.0 MiB",
+            "5 values left memory without a reclaim: for a cache's own limit, for room, or in the background",
+        ] { #expect(text.contains(part), "\(part)") }
     }
 
     @Test func tellsWhatWasLost() throws {
@@ -137,6 +169,34 @@ import Testing
         #expect(text.contains("and 2 more"))
         #expect(text.contains("✗ lost == 0  6"))
         #expect(text.contains("lost = 6. 1 expectation of 1 failed."))
+    }
+
+    /// Several records of one step, as of `together`, are told apart; what happened by itself has no number.
+    @Test func eachLineHasANumberOfItsOwn() throws {
+        var record = try record()
+        let step = record.steps[1]
+        record.steps.append(step)
+        record.steps.append(.init(number: nil, title: "by itself", start: .zero, duration: .zero, outcome: ""))
+        #expect(record.stepNumbers == ["1", "2.1", "2.2", nil])
+        let lines = account(record).split(separator: "\n")
+        for number in ["  1  ", "2.1  ", "2.2  ", "  !  "] {
+            #expect(lines.contains { $0.contains(number) }, "\(number)")
+        }
+    }
+
+    @Test func oneMoreIsOne() throws {
+        var record = try record()
+        let names = ["a", "b", "c", "d", "e"]
+        record.steps[1].reclaim?.evicted = names.map {
+            .init(path: "shelf/\($0)", outcome: "dropped", values: 1, bytes: 1, storedBytes: 0)
+        }
+        #expect(account(record).contains("1 d, and 1 more kind\n"))
+        record.steps[1].reclaim?.evicted.append(
+            .init(path: "shelf/f", outcome: "dropped", values: 1, bytes: 1, storedBytes: 0)
+        )
+        #expect(account(record).contains("and 2 more kinds\n"))
+        record.isVirtual = true
+        #expect(account(record).contains("played in 1.50 s of virtual time\n"))
     }
 
     @Test func figuresAreThoseOfTheRecord() throws {
@@ -163,7 +223,7 @@ import Testing
             json.keys.sorted()
                 == [
                     "clock", "expectations", "figures", "format_version", "interrupted", "losses", "passed", "scenario",
-                    "steps",
+                    "steps", "tool_version",
                 ]
         )
         #expect(json["passed"] as? Bool == true)
@@ -179,7 +239,8 @@ import Testing
         )
         #expect(
             (steps[1]["reclaim"] as? [String: Any])?.keys.sorted() == [
-                "at_seconds", "cause", "claimed_bytes", "copied_bytes", "duration_seconds", "evicted", "failures",
+                "at_seconds", "cause", "claimed_bytes", "compressed_bytes", "copied_bytes", "duration_seconds",
+                "evicted", "failures",
                 "origin", "returned_bytes", "rss_fall_bytes", "skipped", "stored_bytes", "trimmed",
             ]
         )

@@ -79,13 +79,13 @@ import Testing
         let cache = try cache(right, loader: nil)
         let total = AccessTotal()
         try Blocking.parallel(4) { thread in
-            var tally = AccessTally()
+            var tally = GroupedTally()
             for _ in 0..<200 {
-                if thread == 0 { cache.update(&tally) } else { cache.access(&tally) }
+                tally.access(0) { if thread == 0 { cache.update(&$0) } else { cache.access(&$0) } }
             }
             total.add(tally)
         }
-        #expect(total.tally.losses.isEmpty)
-        #expect(total.tally.count == 600)
+        #expect(total.tally.all.losses.isEmpty)
+        #expect(total.tally.all.count == 600)
     }
 }

@@ -76,6 +76,31 @@ import Testing
         #expect(figures[.verified] == 4)
     }
 
+    /// A keyed cache that keeps to a limit of its own evicts without any reclaim: that is seen, and told apart.
+    @Test func whatLeavesForACachesOwnLimitIsCounted() async throws {
+        let text = """
+            name: Limited
+            controllers:
+              - name: shelf
+                caches:
+                  - {name: kept, keyed: {keys: 40, count_limit: 10}, size: 16KiB, content: text, loader: none}
+            timeline:
+              - access: {of: shelf/*, count: 80}
+              - warning: critical
+            """
+        let (record, figures) = try await play(text)
+        let inReclaims = try #require(figures[.evictedInReclaims])
+        #expect(record.steps[1].reclaim.map { Double($0.values()) } == inReclaims)
+        #expect(inReclaims >= 1 && inReclaims <= 10)
+        // 30 left while they were set; each of 80 reads in order missed, and pushed one out.
+        #expect(try #require(figures[.evictedOtherwise]) >= 100)
+        #expect(figures[.evicted] == inReclaims + (figures[.evictedOtherwise] ?? 0))
+        #expect(record.outflow.bytes == record.outflow.values * (16 << 10))
+        // Each was written once, whoever wanted it out.
+        #expect(try #require(figures[.written]) >= Double(30 * (16 << 10)))
+        #expect(record.verifiedAtEnd == 40)
+    }
+
     @Test func browsingShowsOneControllerAtATime() async throws {
         let text = """
             name: Deck

@@ -37,6 +37,53 @@ import Testing
         #expect(record.timeline.marks.map(\.at) == record.timeline.marks.map(\.at).sorted())
     }
 
+    /// Whether a loader is worth a copy is measured anew with each load; what has one does not change with that.
+    @Test(arguments: ["1us", "300ms"]) func whatHasALoaderIsNoMatterOfWhatItCosts(cost: String) async throws {
+        let text = smallScenario.replacingOccurrences(of: "{cost: 1ms}", with: "{cost: \(cost)}")
+        let record = try await play(text)
+        let loaded = try #require(record.timeline.points.last { $0.step == 1 })
+        #expect(loaded.reloadable.bytes > 0 && loaded.copied == .zero)
+        #expect(loaded.resident - loaded.reloadable == .kibibytes(3 * 64), "the three that are kept")
+    }
+
+    @Test func whatIsReadAgainHasACopyUntilItIsChanged() async throws {
+        let text = smallScenario.replacingOccurrences(
+            of: "  - warning: critical",
+            with: """
+                  - warning: critical
+                  - access: {of: shelf/kept-*}
+                  - update: {of: shelf/kept-*, pattern: sequential, count: 3}
+                """
+        )
+        let points = try await play(text).timeline.points
+        let read = try #require(points.last { $0.step == 3 })
+        #expect(read.copied == .kibibytes(3 * 64))
+        let changed = try #require(points.last { $0.step == 4 })
+        #expect(changed.copied == .zero && changed.reloadable == .zero)
+    }
+
+    /// After a relaunch the copies are in the saved state, not in the spill file, as long as they are good for something.
+    @Test func theStateFileIsATierOfItsOwn() async throws {
+        let text = smallScenario.replacingOccurrences(
+            of: "  - warning: critical",
+            with: """
+                  - warning: critical
+                  - relaunch
+                  - access: {of: shelf/kept-*}
+                  - update: {of: shelf/kept-*, pattern: sequential, count: 3}
+                """
+        )
+        let points = try await play(text).timeline.points
+        #expect(points.filter { $0.step <= 2 }.allSatisfy { $0.inState == .zero })
+        let launched = try #require(points.first { $0.step > 2 })
+        #expect(launched.inState.bytes > 0 && launched.stored == .zero)
+        #expect(launched.spilled.bytes >= 3 * 65_536)
+        let read = try #require(points.last { $0.step == 4 })
+        #expect(read.inState == launched.inState, "reading leaves the copies")
+        let changed = try #require(points.last { $0.step == 5 })
+        #expect(changed.inState < read.inState, "a change makes them worthless")
+    }
+
     @Test func inRealTimeThereIsResidentMemoryToo() async throws {
         let points = try await play(eventful, stage: .real()).timeline.points
         #expect(points.count >= 10)

@@ -80,6 +80,25 @@ import Testing
         #expect(complaints(text)[0].contains("at most 100,000 controllers"))
     }
 
+    /// A value takes more than its bytes, and a page that is hardly filled takes all of a page.
+    @Test(arguments: [
+        ("size: 1B", CacheSpec.Storage.array, 1.0), ("size: 4095B", .array, 4095), ("size: 1B to 4KiB", .pages, 4096),
+        ("size: 5000B", .pages, 8192), ("size: 1B, storage: pages", .pages, 4096),
+        ("size: 8KiB, storage: array", .array, 8192),
+    ])
+    func smallValuesAreCountedAsTheyAreHeld(size: String, storage: CacheSpec.Storage, bytes: Double) throws {
+        let text = """
+            name: Small
+            controllers:
+              - name: a
+                caches: [{name: c, keyed: {keys: 1000}, \(size), content: text, loader: none}]
+            timeline: [verify]
+            """
+        let scenario = try ScenarioFile.parse(text, file: "test.yaml")
+        #expect(scenario.controllers[0].caches[0].storage == storage)
+        #expect(ScenarioSize(scenario.controllers).residentBytes == 1000 * (bytes + ScenarioSize.overhead))
+    }
+
     @Test func valuesOfManyCachesDoNotOverflow() {
         let cache = "count: 1000000, keyed: {keys: 1000000}, size: 4KiB, content: text, loader: none"
         let caches = (0..<200).map { "{name: c\($0), \(cache)}" }.joined(separator: ", ")

@@ -40,8 +40,10 @@ import Testing
             "size: 32KiB to 8KiB",
             at: "13:15",
             "\"32KiB to 8KiB\"",
-            "a range such as 64KiB to 1MiB"
+            "a range that goes up: 8KiB to 32KiB"
         ),
+        Slip("size: 64KiB", "size: 10EiB", at: "9:15", "\"10EiB\"", "B, KiB, MiB, GiB", "10GiB"),
+        Slip("size: 64KiB", "size: \"\\e[2J\"", at: "9:15", "\"\\u{1b}[2J\"", "a size with its unit"),
         Slip("count: 3", "count: many", at: "8:16", "\"many\"", "a whole number from 1 to 1000000"),
         Slip("count: 3", "count: 0", at: "8:16", "\"0\"", "a whole number from 1 to 1000000"),
         Slip("compressibility: 0.5", "compressibility: 1.5", at: "10:48", "\"1.5\"", "a share from 0 to 1"),
@@ -141,7 +143,7 @@ import Testing
             "a limit of 32.0 KiB for values of up to 64.0 KiB",
             "holds at least one value"
         ),
-        Slip("cost: 1ms", "cost: 2ms to 1ms", at: "15:24", "\"2ms to 1ms\"", "a range such as 2ms to 10ms"),
+        Slip("cost: 1ms", "cost: 2ms to 1ms", at: "15:24", "\"2ms to 1ms\"", "a range that goes up: 1ms to 2ms"),
         Slip("compressibility", "compresibility", at: "10:31", "unknown key", "entropy: …", "compressibility"),
         Slip("warning: critical", "disk: ful", at: "18:11", "\"ful\"", "normal, full, slow: …, failing: …", "full"),
         Slip("warning: critical", "disk: {slow: 10MB}", at: "18:18", "\"10MB\"", "a rate with its unit", "10MB/s"),
@@ -256,6 +258,40 @@ import Testing
         let line = try #require(complaints(text).first)
         #expect(line.hasPrefix(beginning), "\(line)")
         #expect(line.contains("allowed here: "))
+    }
+
+    /// YAML's own errors, in words that say what to write.
+    @Test(arguments: [
+        ("name: a\n\tseed: 1", "2:1: found a tab; allowed here: spaces to indent"),
+        ("name: a\nx: - 1", "2:4: found a - behind a key; allowed here: the list in lines of its own"),
+        ("name: a\nx: >= 1\ny: 2", "2:5: found a text that begins with > or |; allowed here: the text in quotes"),
+        ("name: a\nx: @b", "2:4: found a text that begins with @; allowed here: the text in quotes"),
+        ("name: a: b", "1:8: found a second \": \" in one line; allowed here: one key a line"),
+        ("name: \"a\nx: 1", "2:5: found a quote that is not closed"),
+        ("name: *a", "1:7: found an alias (*) without its anchor (&)"),
+        ("name: a\n---\nname: b", "2:1: found a second document"),
+        ("name: [a, b", "2:1: found a list [ that is not closed"),
+        ("name: {a: b", "2:1: found a mapping { that is not closed"),
+        ("name: a\nx\ny: 1", "3:1: found a line that is no key with a value"),
+        ("a:\n  b: 1\n c: 1", "3:2: found a line that is indented otherwise"),
+        ("name: a\nx: \u{0}", "2:4: found a control character"),
+        ("name: " + String(repeating: "[", count: 5000), "found a value nested too deeply; allowed here: fewer levels"),
+    ])
+    func yamlsOwnErrorsAreToldInPlainWords(text: String, words: String) throws {
+        let line = try #require(complaints(text).first)
+        #expect(line.contains(words), "\(line)")
+    }
+
+    @Test func aLineIsCountedInFilesOfEveryKind() {
+        #expect(complaints("name: a\r\nx: \u{1}")[0].hasPrefix("test.yaml:2:4: "))
+        let aliases = "a: &a [1]\nb: 1\nc: [" + Array(repeating: "*a", count: 5000).joined(separator: ",") + "]"
+        #expect(complaints(aliases)[0].hasPrefix("test.yaml:3:1: found aliases that stand for too much"))
+    }
+
+    /// What a terminal would obey is written out, wherever it is read.
+    @Test func titlesAreText() throws {
+        let text = smallScenario.replacing("name: Small", with: #"name: "a\e[31m\a\u202e é 👩‍👧""#)
+        #expect(try scenario(text).name == "a\\u{1b}[31m\\u{7}\\u{202e} é 👩‍👧")
     }
 
     @Test func aFileThatIsNotThereIsToldWithItsPath() {

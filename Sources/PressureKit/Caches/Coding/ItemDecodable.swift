@@ -58,6 +58,8 @@ extension UInt8: ItemDecodable {}
 extension UInt16: ItemDecodable {}
 extension UInt32: ItemDecodable {}
 extension UInt64: ItemDecodable {}
+extension Int128: ItemDecodable {}
+extension UInt128: ItemDecodable {}
 
 extension Double: ItemDecodable {
     init(readingItem place: inout ItemPlace, by decoder: ItemDecoder, key: (any CodingKey)?) throws {
@@ -122,6 +124,12 @@ extension Array: ItemDecodable where Element: Decodable {
         }
         self = []
         var items = try UnkeyedItemReader(ItemDecoder(decoder.session, place, parent: decoder, key: key))
+        // Each is what it is taken for, and is not boxed.
+        if Element.self == Int128.self {
+            while !items.isAtEnd { append(unsafe unsafeBitCast(try items.decode(Int128.self), to: Element.self)) }
+        } else if Element.self == UInt128.self {
+            while !items.isAtEnd { append(unsafe unsafeBitCast(try items.decode(UInt128.self), to: Element.self)) }
+        }
         while !items.isAtEnd { append(try items.decode(Element.self)) }
         place.offset = items.end
     }

@@ -35,6 +35,9 @@ extension UInt8: PackedNumber {}
 extension UInt16: PackedNumber {}
 extension UInt32: PackedNumber {}
 extension UInt64: PackedNumber {}
+// No packed kind is as wide: in arrays they are items.
+extension Int128: ItemEncodable {}
+extension UInt128: ItemEncodable {}
 
 extension Double: PackedNumber {
     func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws { try writer.writeItem(self) }
@@ -72,7 +75,16 @@ extension Array: ItemEncodable where Element: Encodable {
     func writeItem(to writer: SpillWriter, by encoder: ItemEncoder) throws {
         if let number = Element.self as? any PackedNumber.Type { return try pack(number, to: writer) }
         let place = try writer.beginContainer(ItemTag.array)
-        for element in self { try encoder.write(element, to: writer, key: nil) }
+        // Each is what it is taken for. As anything else they would be boxed: an existential has no room for them in place.
+        if Element.self == Int128.self {
+            let numbers = unsafe unsafeBitCast(self, to: [Int128].self)
+            for index in numbers.indices { try writer.writeItem(numbers[index]) }
+        } else if Element.self == UInt128.self {
+            let numbers = unsafe unsafeBitCast(self, to: [UInt128].self)
+            for index in numbers.indices { try writer.writeItem(numbers[index]) }
+        } else {
+            for element in self { try encoder.write(element, to: writer, key: nil) }
+        }
         try writer.endContainer(place)
     }
 

@@ -29,6 +29,10 @@ struct EveryKind: Codable, Equatable, Sendable {
     var long = UInt64.max
     var wide = Int128.min
     var wideUnsigned = UInt128.max
+    var wides: [Int128] = [.min, -1, 0, 127, 128, 1 << 64, -(1 << 64), .max]
+    var widesUnsigned: [UInt128] = [0, 1 << 64, .max]
+    var maybeWide: [Int128?] = [nil, 1 << 100]
+    var byWide: [Int128: UInt128] = [1 << 70: 1, -1: .max]
     var flag = true
     var flags = [true, false]
     var float = Float.pi

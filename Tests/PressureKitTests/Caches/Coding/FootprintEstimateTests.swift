@@ -61,11 +61,52 @@ import Testing
         check("table of lists") {
             Dictionary(uniqueKeysWithValues: (0..<20_000).map { (text($0, 5) + "\($0)", Array(0..<($0 % 40))) })
         }
+        // A few words are in many texts, most in few: the commonest has a tenth of all numbers.
+        check("index") {
+            Dictionary(uniqueKeysWithValues: (1...12_000).map { ("word \($0)", Array(0..<(100_000 / $0 + 1))) })
+        }
+        check("lists of which few are long") { (0..<5_000).map { Array(0..<($0 % 25 == 7 ? 1_000 : 2)) } }
         check("set") { Set((0..<30_000).map { text($0, 20) + "\($0)" }) }
         check("data") { (0..<2_000).map { Data(repeating: UInt8($0 % 256), count: 1_000) } }
+        // The first would use up what may be looked into.
+        check("structs of many lengths, and others behind them") {
+            [1_000, 100].map { most in
+                (0..<10_000).map {
+                    Note(author: "", text: text($0, $0 % 40 == 7 ? most : 100), position: $0, marks: [$0])
+                }
+            }
+        }
         check("objects") {
             (0..<10_000).map { Node(name: text($0, 30), children: [Node(name: text($0, 3), children: [])]) }
         }
+    }
+
+    /// The index of a service: numbers that were appended, and room for as many again that nobody has written to.
+    @Test func roomThatWasNeverFilledIsNotClaimed() throws {
+        var numbers: [Int] = []
+        for number in 0..<4_500_000 { numbers.append(number) }
+        let room = numbers.capacity * 8
+        #expect(numbers.capacity > numbers.count * 3 / 2, "else there is nothing to see")
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let resident = try unsafe numbers.withUnsafeBytes { bytes in
+            // A block of its own, longer than any that the C library takes from the heap.
+            let start = UInt(bitPattern: bytes.baseAddress) & ~UInt(page - 1)
+            var pages = [UInt8](repeating: 0, count: room / page)
+            let place = unsafe UnsafeMutableRawPointer(bitPattern: start)
+            let result = unsafe mincore(place, pages.count * page, &pages)
+            try #require(result == 0)
+            return pages.count { $0 & 1 != 0 } * page
+        }
+        let claimed = Coded(numbers).footprint
+        #expect((0.75...1.25).contains(Double(claimed) / Double(resident)), "claimed \(claimed), resident \(resident)")
+    }
+
+    /// However much the elements of a value differ.
+    @Test func noMoreThanSoManyElementsAreLookedAt() {
+        let lists = (0..<100_000).map { Array(0..<($0 % 50 == 0 ? 1_000 : 1)) }
+        var estimate = FootprintEstimate()
+        #expect(estimate.heapBytes(of: lists) > 0)
+        #expect(estimate.elements > 1_000 && estimate.elements <= FootprintEstimate.mostElements)
     }
 
     @Test func itTakesNoLongerForMore() {

@@ -44,6 +44,30 @@ import Testing
         #expect(kept == nil)
     }
 
+    /// They are not packed, and have no coder each either.
+    @Test(.enabled(if: pk_allocations_are_counted(), "the C library's own books are needed"))
+    func wideIntegersAreItemsInArraysToo() throws {
+        let numbers = (0..<128).flatMap { shift -> [Int128] in
+            let number = Int128(truncatingIfNeeded: UInt128(1) << UInt128(shift))
+            return [number, ~number, number &- 1]
+        }
+        try roundTrip(numbers)
+        try roundTrip(numbers.map { UInt128(bitPattern: $0) })
+        // As another version of a type has them, in both directions.
+        #expect(try value([Int128].self, of: items(of: [1, -2, Int.max])) == [1, -2, Int128(Int.max)])
+        #expect(try value([Int].self, of: items(of: [1, -2] as [Int128])) == [1, -2])
+        #expect(throws: DecodingError.self) { try value([Int].self, of: items(of: [1 << 64] as [Int128])) }
+        #expect(throws: DecodingError.self) { try value([UInt128].self, of: items(of: [-1] as [Int128])) }
+
+        let many = (0..<10_000).map { UInt128($0) << 90 }
+        let before = pk_thread_allocations()
+        let bytes = try items(of: many)
+        let written = pk_thread_allocations()
+        #expect(try value([UInt128].self, of: bytes).count == many.count)
+        #expect(written - before < 1_000)
+        #expect(pk_thread_allocations() - written < 1_000)
+    }
+
     @Test func notANumberKeepsItsBits() throws {
         let odd = Double(bitPattern: 0x7FF8_0000_DEAD_BEEF)
         let back = try value([Double].self, of: items(of: [odd, .nan]))

@@ -26,6 +26,12 @@ final class Library: PressureControllerDelegate {
     }
 }
 
+extension Library {
+    func length(of text: Int) async throws -> Int {
+        try await texts.lease(for: text).value.count
+    }
+}
+
 /// Saves again and again, and once more when nothing changes any longer.
 struct Autosave: Service {
     let manager: PressureManager
@@ -89,6 +95,18 @@ private func found(_ library: Library) async throws {
     }
 }
 
+private func status(of manager: PressureManager) -> String {
+    let now = manager.snapshot()
+    var lines = ["\(now.level): \(now.resident) in memory, \(now.spilled) spilled"]
+    // Neither is known before the first sample.
+    if let available = now.available, let limit = now.limit { lines.append("\(available) of \(limit) left") }
+    for cache in now.controllers.flatMap(\.caches) {
+        let use = "\(cache.loads) loads, \(cache.restores) restores, \(cache.evictions) evictions"
+        lines.append("\(cache.path): \(cache.tiers.resident), \(use), \(cache.refaults) of them wrong")
+    }
+    return lines.joined(separator: "\n")
+}
+
 private func isReady(_ manager: PressureManager) -> Bool { manager.level < .critical }
 
 @Suite(.timeLimit(.minutes(5))) struct AServiceTests {
@@ -118,6 +136,8 @@ private func isReady(_ manager: PressureManager) -> Bool { manager.level < .crit
         #expect(try await library.notes.value(for: 1) == "begun\nended\n")
         #expect(library.texts.count == 0)
         try await found(library)
+        #expect(try await library.length(of: 7) == 0)
+        #expect(status(of: manager).contains("\nlibrary/notes: 12 B, 0 loads, 1 restores, "))
         #expect(isReady(manager))
     }
 }

@@ -59,6 +59,24 @@ private func fromNSCache(gallery: PressureController, path: String, decode: (Str
     _ = image
 }
 
+/// What happens to the caches of a controller.
+final class Watcher: PressureControllerDelegate {
+    let log: @Sendable (String) -> Void
+    init(log: @escaping @Sendable (String) -> Void) { self.log = log }
+
+    func levelDidChange(_ cause: PressureCause) { log("level: \(cause.levelAfter)") }
+    func didReceiveMemoryWarning(_ warning: MemoryWarning) { log("warned: \(warning.level)") }
+    func shouldEvict(_ resource: PressureResource) -> Bool { resource.name != "open" }
+    func resourceDidLoad(_ resource: PressureResource) { log("loaded: \(resource)") }
+    func resourceDidEvict(_ resource: PressureResource) { log("evicted: \(resource)") }
+    func resourceDidRestore(_ resource: PressureResource) { log("restored: \(resource)") }
+    func evictionDidEnd(_ report: EvictionReport) { log("done: \(report)") }
+    func handle(_ failure: ResourceFailure) -> Bool {
+        log("failed: \(failure.resource), \(failure.error)")
+        return true  // it goes no further
+    }
+}
+
 private struct Client {
     func get(_ path: String) async throws -> [UInt8] { Array(path.utf8) }
 }
