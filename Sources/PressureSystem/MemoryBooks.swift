@@ -31,6 +31,7 @@ package final class MemoryBooks: Sendable {
     private let brought = Atomic<Int>(0)
     private let returned = Atomic<Int>(0)
     private let arrivals = Atomic<Int>(0)
+    private let awaitedNanoseconds = Atomic<Int>(0)
     private let sleepers = Atomic<Int>(0)
     /// What has been given back since those who wait looked last.
     private let unseen = Atomic<Int>(0)
@@ -69,6 +70,12 @@ package final class MemoryBooks: Sendable {
             wake()
         }
     }
+
+    /// How long readers have waited, in all, for values that had been evicted: what more memory would have saved them.
+    package var awaited: Duration { .nanoseconds(Int64(awaitedNanoseconds.load(ordering: .relaxed))) }
+
+    /// A value that had been evicted is back, which took so many nanoseconds. Allocates nothing.
+    package func note(awaited nanoseconds: Int) { awaitedNanoseconds.wrappingAdd(nanoseconds, ordering: .relaxed) }
 
     /// Has those who wait look again. Next to free when nobody does.
     package func wake() {

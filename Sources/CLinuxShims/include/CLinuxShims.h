@@ -210,4 +210,41 @@ int pk_open_private_directory(const char *path);
 /// `flock(2)` with LOCK_EX; tries for a tenth of a second, so that nobody who may open the file can stop the caller.
 int pk_lock_briefly(int descriptor);
 
+// What processes of one user share. Locks are those of open files (F_OFD_SETLK, behind _GNU_SOURCE): they go with the
+// process that holds them, however it ends.
+
+/// `open(2)` with O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, and with O_CREAT, mode 0600, if `create`. EEXIST for
+/// anything but a regular file of this user's that nobody else may open.
+int pk_open_shared(const char *path, bool create);
+
+/// Device, inode, number of names and bytes of an open file.
+int pk_identity(int descriptor, uint64_t *device, uint64_t *inode, uint64_t *links, int64_t *size);
+
+/// Device and inode of what is at `path`.
+int pk_path_identity(const char *path, uint64_t *device, uint64_t *inode);
+
+/// Locks a range of an open file against everybody else, or fails at once (EAGAIN).
+int pk_hold_range(int descriptor, int64_t offset, int64_t length);
+
+/// Gives it back.
+int pk_release_range(int descriptor, int64_t offset, int64_t length);
+
+/// Whether somebody else holds a part of a range: 1 or 0, or -1 if that cannot be told.
+int pk_is_range_held(int descriptor, int64_t offset, int64_t length);
+
+/// Sets a file's times to now, which is all that those learn who watch it for that: `futimens(2)`.
+int pk_touch(int descriptor);
+
+/// A descriptor that has something to read when an open file was touched, by inotify(7), IN_ATTRIB: writes do not ring.
+int pk_watch_touches(int descriptor);
+
+/// Reads until there is nothing more.
+void pk_drain(int descriptor);
+
+/// Has a descriptor closed in each child of fork(2), by `pthread_atfork(3)`, until `pk_close_shared`. Of 256 at a time.
+void pk_close_in_children(int descriptor);
+
+/// `close(2)` of such a descriptor, here.
+void pk_close_shared(int descriptor);
+
 #endif

@@ -35,7 +35,7 @@ extension Admission {
     }
 
     private func suspendingVerdict(on bytes: Int, _ supply: Supply) async -> AdmissionLedger.Verdict {
-        let first = judge(bytes, supply.room(), at: clock.now())
+        let first = judge(bytes, supply, at: clock.now())
         guard first == .look else { return first }
         // Reads files.
         return (try? await BlockingPool.restores.run { self.verdict(on: bytes, supply) }) ?? .go

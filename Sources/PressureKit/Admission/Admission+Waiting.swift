@@ -60,7 +60,7 @@ extension Admission {
             supply: supply,
             start: start,
             answer: answer,
-            returnedBefore: books.reading.returned
+            returnedBefore: returned(supply)
         )
     }
 
@@ -74,7 +74,7 @@ extension Admission {
             wait.answer.returned.withLock { $0 = nil }
             return false
         case nil:
-            let returned = books.reading.returned
+            let returned = returned(wait.supply)
             // As long as memory comes free it is worth waiting for: the disk is slow, and not stuck.
             if returned == wait.returnedBefore {
                 enter(wait.bytes, since: wait.start)
@@ -85,6 +85,11 @@ extension Admission {
             return false
         }
         return true
+    }
+
+    /// What has come free below the limit, whoever freed it.
+    private func returned(_ supply: Supply) -> Int {
+        supply.room().map { reading(in: $0, supply).returned } ?? books.reading.returned
     }
 
     /// A load that waits is given up.
@@ -102,7 +107,7 @@ extension Admission {
             }
         }
         guard !isSequential, let room = wait.supply.room() else { return nil }
-        let reading = books.reading
+        let reading = reading(in: room, wait.supply)
         if enter(bytes, { $0.fits(bytes, in: room, reading) }) { return .reclaimed }
         // A reclaim that has ended will not bring more, and patience has an end.
         let mayOverdraw = answer != nil || !wait.isPatient

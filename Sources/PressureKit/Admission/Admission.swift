@@ -51,18 +51,22 @@ package final class Admission: Sendable {
         /// Has the background reclaim look whether there is something to free. Does not wait for it, unless one thing is
         /// done at a time.
         package var wakeBackground: @Sendable () -> Void
+        /// Who shares the limit with this process; `nil` for nobody.
+        package var neighbours: Neighbours?
 
         /// Creates a supply.
         package init(
             room: @escaping @Sendable () -> AdmissionRoom?,
             refresh: @escaping @Sendable () -> AdmissionRoom?,
             reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void,
-            wakeBackground: @escaping @Sendable () -> Void = {}
+            wakeBackground: @escaping @Sendable () -> Void = {},
+            neighbours: Neighbours? = nil
         ) {
             self.room = room
             self.refresh = refresh
             self.reclaim = reclaim
             self.wakeBackground = wakeBackground
+            self.neighbours = neighbours
         }
     }
 
@@ -181,7 +185,10 @@ package final class Admission: Sendable {
         admitted.wrappingAdd(1, ordering: .relaxed)
         keepWatermarks(supply)
         guard let room = supply.room() else { return }
-        credit.store(withLedger { $0.ledger.credit(in: room, books.reading) }, ordering: .relaxed)
+        let reading = reading(in: room, supply)
+        supply.neighbours?.tell(at: room.place, at: clock.now())
+        let sharers = supply.neighbours?.sharers(at: room.place) ?? 1
+        credit.store(withLedger { $0.ledger.credit(in: room, reading) } / sharers, ordering: .relaxed)
     }
 
     /// The load has ended: its value is in memory, and in the books, or there is none.
@@ -217,16 +224,25 @@ package final class Admission: Sendable {
 
     private func backgroundWish(_ supply: Supply) -> BackgroundWish? {
         guard let room = supply.room() else { return nil }
-        let (now, reading) = (clock.now(), books.reading)
-        return withLedger { state in
+        let (now, reading) = (clock.now(), reading(in: room, supply))
+        let wish: BackgroundWish? = withLedger { state in
             let isHeapResting = state.heapRestsUntil.map { now < $0 } ?? false
             let isNews = state.heapGivenBackAt.map { $0 < room.takenAt } ?? true
             let givesHeapBack = isNews && room.wantsHeapBack && (room.needsHeapBack || !isHeapResting)
             let isResting = state.restsUntil.map { now < $0 } ?? false
-            let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading)
+            let need = state.ledger.need(in: room, reading)
+            let part = supply.neighbours?.part(of: need, at: room.place, underWay: state.ledger.underWay, at: now)
+            if let part, part < need { supply.neighbours?.ring(at: room.place, need: need, at: now) }
+            let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading, part: part)
             guard bytes > 0 || givesHeapBack else { return nil }
             return BackgroundWish(bytes: bytes, givesHeapBack: givesHeapBack, room: room)
         }
+        return wish
+    }
+
+    /// What has come into memory below a limit and left it: by this process, and by those that share the limit with it.
+    func reading(in room: AdmissionRoom, _ supply: Supply) -> MemoryBooks.Reading {
+        supply.neighbours?.books(at: room.place, at: clock.now()) ?? books.reading
     }
 
     /// Whether others take memory and have begun on the least that is to stay free.
@@ -306,15 +322,25 @@ package final class Admission: Sendable {
     }
 
     func verdict(on bytes: Int, _ supply: Supply) -> AdmissionLedger.Verdict {
-        let first = judge(bytes, supply.room(), at: clock.now())
+        let first = judge(bytes, supply, at: clock.now())
         guard first == .look else { return first }
         // What was refreshed is as fresh as can be.
         let room = supply.refresh()
-        return judge(bytes, room, at: room?.takenAt ?? clock.now())
+        return judge(bytes, room, supply, at: room?.takenAt ?? clock.now())
     }
 
-    func judge(_ bytes: Int, _ room: AdmissionRoom?, at now: MonotonicInstant) -> AdmissionLedger.Verdict {
-        let books = books.reading
+    func judge(_ bytes: Int, _ supply: Supply, at now: MonotonicInstant) -> AdmissionLedger.Verdict {
+        judge(bytes, supply.room(), supply, at: now)
+    }
+
+    private func judge(
+        _ bytes: Int,
+        _ room: AdmissionRoom?,
+        _ supply: Supply,
+        at now: MonotonicInstant
+    ) -> AdmissionLedger.Verdict {
+        guard let room else { return .go }
+        let books = reading(in: room, supply)
         return withLedger { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
     }
 }

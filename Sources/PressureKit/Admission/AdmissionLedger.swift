@@ -51,11 +51,21 @@ package struct AdmissionLedger: Sendable {
         return (left < 0 ? -Int(deficit) : left) - underWay
     }
 
+    /// What is missing up to the high mark, once less than the low one is left; 0 for nothing.
+    package func need(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
+        let left = room.left(books) - underWay
+        return left < room.low ? room.high - left : 0
+    }
+
     /// What the background reclaim is to free now; 0 for nothing. It begins when less than the low mark is left, and goes up
     /// to the high one: its part of what was missing at the sample, and all that the library has brought since.
-    package func backgroundGoal(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
+    ///
+    /// - Parameter part: What those who share the limit have agreed on instead. Readers who wait have what they bring freed
+    ///   here, whatever others do.
+    package func backgroundGoal(in room: AdmissionRoom, _ books: MemoryBooks.Reading, part: Int? = nil) -> Int {
         let left = room.left(books) - underWay
         guard left < room.low else { return 0 }
+        if let part { return max(part, min(waiting, -left)) }
         let missing = max(0, room.high - room.bytes)
         let own = room.high - left - missing
         return max(0, own + Int(Double(missing) * room.ownPart))

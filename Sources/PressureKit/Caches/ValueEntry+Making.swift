@@ -227,6 +227,7 @@ extension ValueEntry {
             return false
         }
         settle()
+        if step.before.isMarkedEvicted { unsafe noteReturn(slot.base, step.before) }
         unsafe didArrive(in: slot.base, step.after)
         unsafe wake(slot.base, after: step.before)
         return true

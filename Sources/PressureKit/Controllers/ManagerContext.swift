@@ -111,6 +111,12 @@ final class ManagerContext: Sendable {
         return engine.reclaimability.withLock { $0.bytes(of: resident) }
     }
 
+    /// What of them could go too, but would have to be written for longer than a second.
+    var slowlyReclaimableBytes: Int {
+        let resident = books.reading.resident
+        return engine.reclaimability.withLock { $0.slowBytes(of: resident) }
+    }
+
     /// What a reclaim takes itself, in bytes, while values are written.
     var writingBytes: Int { engine.reclaimability.withLock { $0.needsWriting } ? engine.followed.writingBytes : 0 }
 

@@ -6,6 +6,14 @@ extension CacheEntry {
     /// that took it had expected to do without it.
     var refaultHorizon: UInt32 { statistics.horizon.load(ordering: .relaxed) }
 
+    /// A value that had been evicted is back, `word` having been its state: what that takes, on average, is what more memory
+    /// would have saved.
+    func noteReturn(_ slot: UnsafeMutableRawPointer, _ word: ResidencyWord) {
+        let isRead = word.residency == .restoring
+        let cost = isRead ? unsafe statistics.restoreCost(byteCount: plainByteCount(slot)) : statistics.reloadCost
+        if cost.isFinite { noteInBooks(awaited: Int(cost)) }
+    }
+
     /// A value is in memory, `word` being its state. Every load, restore and change ends here.
     func didArrive(in slot: UnsafeMutableRawPointer, _ word: ResidencyWord) {
         unsafe header(slot).pointee.arrival.store(word.stamp, ordering: .relaxed)

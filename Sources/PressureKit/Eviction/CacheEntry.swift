@@ -79,6 +79,9 @@ package class CacheEntry: @unchecked Sendable {
     /// Bytes of values have come into memory, or with a negative number left. Takes no lock: some of the callers hold one.
     func noteInBooks(_ bytes: Int) { ledger.load()?.books.note(bytes) }
 
+    /// Readers have waited so many nanoseconds for a value that had been evicted.
+    func noteInBooks(awaited nanoseconds: Int) { ledger.load()?.books.note(awaited: nanoseconds) }
+
     /// Where the cache is in the tree, such as `"gallery/thumbnails"`. Allocates.
     package var path: String {
         guard let parent = host?.path, !parent.isEmpty else { return name }

@@ -43,4 +43,7 @@ struct Reclaimability: Hashable, Sendable {
         let all = Double(max(0, resident))
         return Int(all * free + min(all * dirty, writeRate))
     }
+
+    /// Of so many bytes in memory, those that can be given back, but not at once.
+    func slowBytes(of resident: Int) -> Int { Int(max(0, Double(max(0, resident)) * dirty - writeRate)) }
 }

@@ -15,7 +15,8 @@ extension Admission.Supply {
             wakeBackground: { [weak reclaim] in
                 reclaim?.makeRoom()
                 if isSequential { reclaim?.waitUntilIdle() }
-            }
+            },
+            neighbours: monitor.neighbours
         )
     }
 }

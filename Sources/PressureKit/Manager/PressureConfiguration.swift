@@ -69,6 +69,9 @@ public struct PressureConfiguration: Sendable {
     /// default it cannot, unless the environment variable `PRESSUREKIT_CONTROL` is set.
     public var control = ControlSocket.environment
 
+    /// How the process shares a memory limit with others of its user that have a manager.
+    public var share = MemoryShare()
+
     #if Metrics
     /// The handles of swift-metrics that are told what the manager does; by default none.
     public var metrics: PressureMetrics?
@@ -102,6 +105,8 @@ public struct PressureConfiguration: Sendable {
     package var allocationProbe: AllocationProbe?
     /// Where limits on memory and processor time are looked for.
     package var limits = SignalContext()
+    /// Where processes below one limit meet; in files unless it is said.
+    package var boards: Neighbours.Opening?
     /// In place of the processors that the process may run on.
     package var processors: (@Sendable () -> Int)?
 
@@ -111,6 +116,7 @@ public struct PressureConfiguration: Sendable {
     /// - Throws: ``PressureError`` with `invalidConfiguration` that names the value and what is allowed.
     func validate() throws(PressureError) {
         try thresholds.validate()
+        try share.validate()
         func check(_ holds: Bool, _ message: @autoclosure () -> String) throws(PressureError) {
             guard holds else { throw PressureError(code: .invalidConfiguration, message: message()) }
         }
@@ -145,6 +151,22 @@ public struct PressureConfiguration: Sendable {
         #else
         nil
         #endif
+    }
+
+    /// Who shares limits with the process; `nil` for nobody.
+    func neighbours(_ process: ProcessMemory, books: MemoryBooks) -> Neighbours? {
+        // Runs that are to be repeated meet nobody by chance.
+        guard share.isShared, !isSequential || boards != nil else { return nil }
+        var context = SignalContext()
+        context.root = limits.root
+        context.environment = environment ?? ProcessEnvironment.variables("XDG_RUNTIME_DIR")
+        return Neighbours(
+            share: share,
+            thresholds: thresholds,
+            books: books,
+            process: process,
+            open: boards ?? Neighbours.files(context)
+        )
     }
 
     /// What the sources are opened with.

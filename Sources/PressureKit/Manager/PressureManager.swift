@@ -75,18 +75,21 @@ public final class PressureManager: Sendable {
         let reclaim = try ReclaimThread(context: context, root: root)
         let share = configuration.warningShare
         let control = ControlServer(remark: { [weak context] in context?.log.remarked($0) })
+        let process = ProcessMemory(
+            resident: { [weak engine] in engine?.residentBytes() ?? .max },
+            reclaimable: { [weak context] in context?.reclaimableBytes ?? 0 },
+            dirty: { [weak context] in context?.slowlyReclaimableBytes ?? 0 },
+            writing: { [weak context] in context?.writingBytes ?? 0 },
+            freeHeap: { [heap = engine.heap] in heap.bytes }
+        )
         let monitor = try PressureMonitor(
             sources: try configuration.sources.open(in: configuration.signalContext(engine: engine)),
             thresholds: configuration.thresholds,
             clock: configuration.clock,
             guests: [control],
             books: context.books,
-            process: ProcessMemory(
-                resident: { [weak engine] in engine?.residentBytes() ?? .max },
-                reclaimable: { [weak context] in context?.reclaimableBytes ?? 0 },
-                writing: { [weak context] in context?.writingBytes ?? 0 },
-                freeHeap: { [heap = engine.heap] in heap.bytes }
-            ),
+            process: process,
+            neighbours: configuration.neighbours(process, books: context.books),
             sampled: { [weak context] in
                 context?.admission.keepWatermarks()
                 context?.cleaner?.ring()

@@ -23,6 +23,8 @@ package struct AdmissionRoom: Hashable, Sendable {
     package var overdraft: Int
     /// This process's part of what is in use below that limit, 0 … 1.
     package var ownPart: Double
+    /// Which of the monitor's places has told of that limit.
+    package var place = 0
 
     /// Creates a room.
     package init(

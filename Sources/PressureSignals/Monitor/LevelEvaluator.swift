@@ -87,9 +87,8 @@ struct LevelEvaluator: Sendable {
     /// Processes below one limit that each free their part free, together, what is needed once. The host's memory is not
     /// divided: hardly anybody else there would free any.
     func ownPart(resident: Int?) -> Double {
-        guard let resident, let reading, let headroom = reading.headroom,
-            reading.origin == .cgroup
-        else { return 1 }
+        if let agreed = reading?.ownPart { return agreed }
+        guard let resident, let reading, let headroom = reading.headroom, reading.origin == .cgroup else { return 1 }
         let used = headroom.limit.bytes - headroom.available.bytes
         return used > resident ? Double(max(0, resident)) / Double(used) : 1
     }

@@ -18,6 +18,7 @@ extension PressureClassifier {
                 takenAt: takenAt,
                 ownPart: evaluators[index].ownPart(resident: resident)
             )
+            room.place = index
             room.isTaken = evaluators[index].headroomEvaluator.isTaken(of: headroom.limit)
             if nearest.map({ room.bytes - room.low < $0.bytes - $0.low }) ?? true { nearest = room }
         }

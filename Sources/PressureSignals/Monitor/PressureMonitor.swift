@@ -42,6 +42,8 @@ public final class PressureMonitor: Sendable {
     private let room = Lock<AdmissionRoom?>(nil)
     private let books: MemoryBooks
     private let process: ProcessMemory
+    /// Those who share a limit with this process; `nil` for nobody.
+    package let neighbours: Neighbours?
     /// When the last sample was decided in which no source spoke for a level; 0 before.
     private let overAt = Atomic<Int64>(0)
     /// What the running thread waits on; `nil` while stopped.
@@ -57,6 +59,7 @@ public final class PressureMonitor: Sendable {
     ///   - guests: who else has descriptors watched while the monitor runs, and wakes it.
     ///   - books: What the library brings into memory and gives back; noted with each sample.
     ///   - process: What the process itself has in memory.
+    ///   - neighbours: Who shares limits with this process.
     ///   - sampled: Called after each step, on its thread, with no lock held.
     ///   - observe: Called for all that the classifier learns, in the order in which it does, on the thread that tells
     ///     it. It may block the monitor, and must not call it.
@@ -71,13 +74,15 @@ public final class PressureMonitor: Sendable {
         guests: [any LoopGuest] = [],
         books: MemoryBooks = MemoryBooks(),
         process: ProcessMemory = ProcessMemory(),
+        neighbours: Neighbours? = nil,
         sampled: @escaping @Sendable () -> Void = {},
         observe: (@Sendable (Observation) -> Void)? = nil,
         deliver: @escaping @Sendable (PressureDecision) -> Void
     ) throws(PressureError) {
         try thresholds.validate()
         self.sources = sources
-        self.guests = sources + guests
+        self.guests = sources + guests + (neighbours.map { [$0] } ?? [])
+        self.neighbours = neighbours
         self.clock = clock
         self.books = books
         self.process = process
@@ -216,6 +221,7 @@ public final class PressureMonitor: Sendable {
             // taken for more than there is, one is noted before and the other after.
             let begun = clock.now()
             let brought = books.reading.brought
+            neighbours?.begin(at: begun)
             var first = 0
             for index in sources.indices {
                 sources[index].sample(at: clock.now(), into: &readings, from: first)
@@ -231,11 +237,14 @@ public final class PressureMonitor: Sendable {
             let own = process.resident?()
             let writing = process.writing()
             let now = clock.now()
+            neighbours?.exchange(&readings, reclaimable: reclaimable, held: held, resident: own, at: now)
             return classifier.withLock { classifier in
-                let (decision, nextPoll) = classifier.step(readings, at: now, resident: own)
+                let (decision, limit) = classifier.step(readings, at: now, resident: own)
+                let nextPoll = min(limit, neighbours?.deafness ?? limit)
                 var newest = classifier.admissionRoom(writing: writing)
                 if newest?.isNarrow ?? false { newest?.count(heap: process.freeHeap()) }
-                room.withLock { $0 = newest?.noted(reading, after: begun, before: $0) }
+                let common = newest.flatMap { neighbours?.noted(at: $0.place, reading) } ?? reading
+                room.withLock { $0 = newest?.noted(common, after: begun, before: $0) }
                 if classifier.isOver { overAt.store(now.nanoseconds, ordering: .relaxed) }
                 if let observe {
                     observe(.sample(Sample(at: now, readings: readings, decision: decision, nextPoll: nextPoll)))

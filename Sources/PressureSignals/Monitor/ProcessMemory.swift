@@ -5,6 +5,8 @@ package struct ProcessMemory: Sendable {
     package var resident: (@Sendable () -> Int)?
     /// The bytes of values in its caches that can be given back at once.
     package var reclaimable: @Sendable () -> Int
+    /// The bytes of values in its caches that have to be written before they can be given back, beyond those.
+    package var dirty: @Sendable () -> Int
     /// The bytes that a reclaim takes itself for as long as it lasts, because what leaves has to be written.
     package var writing: @Sendable () -> Int
     /// The bytes that are free in its heap and in memory nevertheless.
@@ -14,11 +16,13 @@ package struct ProcessMemory: Sendable {
     package init(
         resident: (@Sendable () -> Int)? = nil,
         reclaimable: @escaping @Sendable () -> Int = { 0 },
+        dirty: @escaping @Sendable () -> Int = { 0 },
         writing: @escaping @Sendable () -> Int = { 0 },
         freeHeap: @escaping @Sendable () -> Int = { 0 }
     ) {
         self.resident = resident
         self.reclaimable = reclaimable
+        self.dirty = dirty
         self.writing = writing
         self.freeHeap = freeHeap
     }

@@ -78,6 +78,8 @@ package struct SignalReading: Hashable, Sendable {
     package var takenAt: MonotonicInstant
     /// The kernel wakes the monitor at the next threshold by itself: there is no need to look again soon.
     package var isWatched: Bool
+    /// What part of a shortage here is this process's, as those who share it have agreed, 0 … 1; `nil` where nobody has.
+    package var ownPart: Double?
 
     /// Creates a reading.
     package init(

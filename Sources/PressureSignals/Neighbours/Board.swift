@@ -1,0 +1,192 @@
+import Glibc
+package import PressureSystem
+
+/// One limit's board, as one process uses it: says what it holds, learns what others do, and how much it is to free.
+///
+/// Safe from any thread. Nothing here waits, allocates, or makes a call to the system while there is nothing new to say.
+package final class Board: Sendable {
+    /// What this process has to say.
+    package struct Own: Hashable, Sendable {
+        package var member: ShortageShares.Member
+        package var books: MemoryBooks.Reading
+        /// Nanoseconds that readers waited for what had been evicted, ever.
+        package var awaited: Int
+        /// Resident bytes of the process.
+        package var resident: Int
+    }
+
+    private struct State {
+        var watch = PeerWatch()
+        var limit = 0
+        var published = BoardSlot()
+        var claim: Double?
+        var awaited = 0
+        /// Nanoseconds a second that own readers wait.
+        var waiting = 0.0
+        var movedAt: MonotonicInstant?
+        var lookedAt: MonotonicInstant?
+        var rungAt: MonotonicInstant?
+        var shortage = BoardShortage()
+    }
+
+    private let store: any BoardStore
+    private let owner: UInt64
+    private let share: MemoryShare
+    private let state = Lock(State())
+
+    /// A look is as good as new for so long.
+    static let freshness = Duration.microseconds(200)
+    /// Others are not rung more often.
+    static let rest = Duration.milliseconds(10)
+    /// Claims are moved no more often.
+    private static let step = 0.1
+
+    /// - Parameters:
+    ///   - process: The process's number.
+    ///   - now: When it joined, by which this slot's holder is told from earlier ones.
+    package init(_ store: any BoardStore, share: MemoryShare, process: Int32, at now: MonotonicInstant) {
+        self.store = store
+        self.share = share
+        let nonce = UInt32(truncatingIfNeeded: now.nanoseconds >> 10) | 1
+        owner = UInt64(UInt32(bitPattern: process)) << 32 | UInt64(nonce)
+    }
+
+    // MARK: Exchange
+
+    /// Says what there is to say and looks at the others.
+    ///
+    /// - Parameters:
+    ///   - limit: What all share.
+    ///   - verifies: Whether to ask the system which of the others are alive: it matters where little is left.
+    package func exchange(_ own: Own, limit: Int, verifies: Bool, at now: MonotonicInstant) {
+        state.withLock { state in
+            state.limit = limit
+            look(&state, verifies: verifies, at: now)
+            move(&state, own, at: now)
+            publish(&state, own, at: now)
+        }
+    }
+
+    /// Looks at the others, unless it has just been done.
+    package func look(at now: MonotonicInstant) {
+        state.withLock { state in
+            guard state.limit > 0, state.lookedAt.map({ now - $0 >= Self.freshness }) ?? false else { return }
+            look(&state, verifies: false, at: now)
+        }
+    }
+
+    private func look(_ state: inout State, verifies: Bool, at now: MonotonicInstant) {
+        state.lookedAt = now
+        _ = store.read { header, slot in
+            if let shortage = BoardShortage(header) { state.shortage = shortage }
+            state.watch.look(own: store.place, limit: state.limit, at: now) { place in
+                guard let slot = BoardSlot(slot(place)) else { return nil }
+                return verifies && !store.isHeld(place) ? nil : slot
+            }
+        }
+    }
+
+    /// How own readers fare, and what claim follows.
+    private func move(_ state: inout State, _ own: Own, at now: MonotonicInstant) {
+        guard let last = state.movedAt, state.claim != nil else {
+            state.movedAt = now
+            state.awaited = own.awaited
+            state.claim = share.weight * state.watch.meanClaim
+            return
+        }
+        let seconds = Double((now - last).nanoseconds) / 1e9
+        guard seconds >= Self.step else { return }
+        state.movedAt = now
+        let waited = Double(max(0, own.awaited - state.awaited)) / seconds
+        state.awaited = own.awaited
+        state.waiting += (waited - state.waiting) * (1 - exp(-seconds / PeerWatch.smoothing))
+        guard state.watch.count > 0, let claim = state.claim else { return }
+        let (held, waiting) = (own.member.held, state.waiting * share.weight)
+        state.claim = MemoryClaim.moved(
+            claim,
+            own: held > 0 ? waiting / Double(held) : 0,
+            mean: state.watch.meanCost(held: held, waiting: waiting),
+            in: seconds
+        )
+    }
+
+    private func publish(_ state: inout State, _ own: Own, at now: MonotonicInstant) {
+        var slot = BoardSlot()
+        slot.owner = owner
+        slot.held = own.member.held
+        slot.free = min(own.member.free, own.member.held)
+        slot.dirty = min(own.member.dirty, own.member.held - slot.free)
+        slot.books = own.books
+        slot.awaited = own.awaited
+        slot.claim = state.claim ?? share.weight
+        slot.weight = share.weight
+        slot.floor = min(share.floor.bytes, state.limit)
+        slot.resident = own.resident
+        (slot.answered, slot.answerTime) = (state.published.answered, state.published.answerTime)
+        if state.shortage.number != slot.answered, state.shortage.owner != owner {
+            slot.answered = state.shortage.number
+            slot.answerTime = max(.zero, now - state.shortage.at)
+        }
+        slot.at = state.published.at
+        guard slot != state.published else { return }
+        slot.at = now
+        state.published = slot
+        store.write(slot.words)
+    }
+
+    // MARK: What follows
+
+    /// How many others there are.
+    package var count: Int { state.withLock { $0.watch.count } }
+
+    /// What the others have brought in and given back since they are known.
+    package var othersBooks: MemoryBooks.Reading { state.withLock { $0.watch.books } }
+
+    /// What the others hold, and what of it they could give back at once.
+    package var others: (held: Int, free: Int) { state.withLock { $0.watch.others } }
+
+    /// What this process is to free of so many bytes that are missing now.
+    package func part(of need: Int, _ own: ShortageShares.Member, at now: MonotonicInstant) -> Int {
+        state.withLock { state in state.watch.part(of: need, own: counted(own, state), at: now) }
+    }
+
+    /// What it would have to free of so many bytes in a shortage that is to end soon, as a part of them.
+    package func part(ofShortage need: Int, _ own: ShortageShares.Member) -> Double {
+        state.withLock { state in
+            let own = counted(own, state)
+            return min(1, Double(state.watch.shares(of: need, own, .soon).part(own)) / Double(need))
+        }
+    }
+
+    /// What this process may hold once so much is free that is missing now.
+    package func budget(_ own: ShortageShares.Member, need: Int) -> Int {
+        state.withLock { state in
+            let own = counted(own, state)
+            return state.watch.shares(of: need, own).budget(own)
+        }
+    }
+
+    private func counted(_ own: ShortageShares.Member, _ state: State) -> ShortageShares.Member {
+        var own = own
+        own.claim = state.claim ?? share.weight
+        own.floor = share.floor.bytes
+        return own
+    }
+
+    /// Tells the others that so many bytes are missing, unless they have just been told.
+    package func ring(need: Int, at now: MonotonicInstant) {
+        let rings = state.withLock { state in
+            guard state.watch.count > 0, state.rungAt.map({ now - $0 >= Self.rest }) ?? true else { return false }
+            // Somebody else has.
+            guard now - state.shortage.at >= Self.rest || now < state.shortage.at else { return false }
+            state.rungAt = now
+            state.shortage.number += 1
+            state.shortage.at = now
+            state.shortage.need = need
+            state.shortage.owner = owner
+            store.write(header: state.shortage.words)
+            return true
+        }
+        if rings { store.ring() }
+    }
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// What part of a shared room a process lays claim to, and how that moves. Pure.
+///
+/// Each process moves its own claim by what its readers wait for a byte of it, beside what those of all do: a replicator, whose
+/// rest is where the next byte saves as much waiting everywhere, so that the sum of waiting is least. (Midas, NSDI'24, and
+/// Memshare, ATC'17, move memory to whoever gains most likewise, by a daemon that knows all.) Who waits for nothing lets go,
+/// slowly, until he waits too.
+package enum MemoryClaim {
+    /// The most by which a claim grows or shrinks, as a part of it, in a second.
+    static let pace = 0.25
+    /// Claims stay within these.
+    static let bounds = 1e-4...1e4
+
+    /// A claim after some time.
+    ///
+    /// - Parameters:
+    ///   - own: Nanoseconds a second that this process's readers wait for a byte that it holds, times its weight.
+    ///   - mean: The same over all, by what they hold.
+    package static func moved(_ claim: Double, own: Double, mean: Double, in time: Double) -> Double {
+        guard time > 0, own + mean > 0 else { return claim }
+        let pull = (own - mean) / (own + mean)
+        let moved = claim * exp(pace * pull * min(time, 1))
+        return min(max(moved, bounds.lowerBound), bounds.upperBound)
+    }
+}

@@ -1,0 +1,308 @@
+import CLinuxShims
+import Glibc
+package import PressureSystem
+
+/// The boards of the limits that bind a process: joined when a limit is first seen, left when it is gone or the monitor stops.
+package final class Neighbours: LoopGuest {
+    /// Joins the board of a cgroup, or says why not.
+    package typealias Opening = @Sendable (_ cgroup: String) throws(BoardFile.Refusal) -> any BoardStore
+
+    private struct Seat {
+        var source: String
+        var board: Board
+        var limit: Int
+        /// Rings when others do; -1 for none, as where the board is no file.
+        var bell: CInt
+        var isWatched = false
+        /// What was left at the last exchange, and what this process had.
+        var available = -1
+        var books = MemoryBooks.Reading()
+        /// What the others had brought before the sample that is being taken.
+        var brought = 0
+        /// The books of all at that sample.
+        var noted = MemoryBooks.Reading()
+
+        /// Whether anything has changed since the last exchange: while nothing has, there is nothing to say and nothing to
+        /// learn.
+        mutating func isNews(_ headroom: Headroom, _ books: MemoryBooks.Reading) -> Bool {
+            let isNew = abs(headroom.available.bytes - available) >= 1 << 20 || books != self.books
+            if isNew { (available, self.books) = (headroom.available.bytes, books) }
+            return isNew
+        }
+    }
+
+    private struct State {
+        var seats: [Seat?] = []
+        /// Boards that cannot be had are looked for again.
+        var refusedAt: MonotonicInstant?
+        var refusal: BoardFile.Refusal?
+        var loop: EventLoop?
+        var rungAt: MonotonicInstant?
+        var isRung = false
+    }
+
+    private let share: MemoryShare
+    private let thresholds: PressureThresholds
+    private let books: MemoryBooks
+    private let process: ProcessMemory
+    private let open: Opening
+    private let state = Lock(State())
+
+    /// How long after a refusal it is tried again.
+    private static let retry = Duration.seconds(5)
+    /// Rings are heard no more often: whoever rings without end gets nobody's processor.
+    private static let rest = Duration.milliseconds(5)
+
+    /// Meets nobody yet.
+    package init(
+        share: MemoryShare,
+        thresholds: PressureThresholds,
+        books: MemoryBooks,
+        process: ProcessMemory,
+        open: @escaping Opening
+    ) {
+        self.share = share
+        self.thresholds = thresholds
+        self.books = books
+        self.process = process
+        self.open = open
+    }
+
+    /// Boards in files, where this machine has them.
+    package static func files(_ context: SignalContext) -> Opening {
+        var directories = [context.path("/dev/shm")]
+        if let runtime = context.environment?["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+            directories.append(context.path(runtime))
+        }
+        directories.append(context.path("/tmp"))
+        return { [directories] (cgroup: String) throws(BoardFile.Refusal) in try BoardFile(of: cgroup, in: directories) }
+    }
+
+    deinit {
+        state.withLock { state in
+            for place in state.seats.indices { leave(place, &state) }
+        }
+    }
+
+    // MARK: With each sample
+
+    /// A sample begins: what comes from now on may be in it or not.
+    package func begin(at now: MonotonicInstant) {
+        state.withLock { state in
+            for place in state.seats.indices {
+                guard let board = state.seats[place]?.board, board.count > 0 else { continue }
+                board.look(at: now)
+                state.seats[place]?.brought = board.othersBooks.brought
+            }
+        }
+    }
+
+    /// The readings of a sample: joins and leaves, says what there is to say, and adds to them what the others have.
+    package func exchange(
+        _ readings: inout [SignalReading?],
+        reclaimable: Int,
+        held: Int,
+        resident: Int?,
+        at now: MonotonicInstant
+    ) {
+        state.withLock { state in
+            if state.seats.isEmpty { state.seats = Array(repeating: nil, count: readings.count) }
+            for place in readings.indices {
+                guard let reading = readings[place], reading.origin == .cgroup, let headroom = reading.headroom else {
+                    leaveIfGone(place, readings[place], &state)
+                    continue
+                }
+                guard sit(place, reading.source, &state, at: now), var seat = state.seats[place] else { continue }
+                let own = own(reclaimable: reclaimable, held: held, resident: resident)
+                seat.limit = headroom.limit.bytes
+                if state.isRung || seat.isNews(headroom, own.books) {
+                    // Where little is left it matters who is alive.
+                    seat.board.exchange(
+                        own,
+                        limit: seat.limit,
+                        verifies: headroom.available < ByteCount(bytes: headroom.limit.bytes / 2),
+                        at: now
+                    )
+                }
+                seat.noted = MemoryBooks.Reading(brought: seat.brought, returned: seat.board.othersBooks.returned)
+                state.seats[place] = seat
+                note(&readings[place], headroom, seat.board, own)
+            }
+            state.isRung = false
+            watch(&state, at: now)
+        }
+    }
+
+    private func own(reclaimable: Int, held: Int, resident: Int?) -> Board.Own {
+        Board.Own(
+            member: ShortageShares.Member(
+                held: held,
+                free: min(reclaimable, held),
+                dirty: max(0, min(process.dirty(), held - reclaimable))
+            ),
+            books: books.reading,
+            awaited: Int(clamping: books.awaited.nanoseconds),
+            resident: resident ?? 0
+        )
+    }
+
+    /// What others could give back counts as available to a level, as this process's own does.
+    private func note(
+        _ reading: inout SignalReading?,
+        _ headroom: Headroom,
+        _ board: Board,
+        _ own: Board.Own
+    ) {
+        guard board.count > 0 else { return }
+        let others = board.others
+        let used = max(0, headroom.limit.bytes - headroom.available.bytes - own.member.held)
+        let held = min(others.held, used)
+        reading?.note(
+            reclaimable: .bytes(own.member.free + min(others.free, held)),
+            held: .bytes(own.member.held + held)
+        )
+        let leave = thresholds.bytes(of: headroom.limit).warningLeave.bytes
+        let need = max(1 << 20, leave - headroom.available.bytes)
+        reading?.ownPart = board.part(ofShortage: need, own.member)
+    }
+
+    // MARK: Between samples
+
+    /// The books of all processes below a limit, as of the newest sample.
+    package func noted(at place: Int, _ own: MemoryBooks.Reading) -> MemoryBooks.Reading {
+        guard let seat = seat(place) else { return own }
+        return own + seat.noted
+    }
+
+    /// The books of all processes below a limit, now.
+    package func books(at place: Int, at now: MonotonicInstant) -> MemoryBooks.Reading {
+        guard let seat = seat(place) else { return books.reading }
+        seat.board.look(at: now)
+        return books.reading + seat.board.othersBooks
+    }
+
+    /// What this process is to free of so many bytes that are missing; `nil` where it is alone.
+    ///
+    /// - Parameter underWay: What it is bringing in.
+    package func part(of need: Int, at place: Int, underWay: Int, at now: MonotonicInstant) -> Int? {
+        guard let seat = seat(place), seat.board.count > 0 else { return nil }
+        let held = max(0, books.reading.resident)
+        let free = min(process.reclaimable(), held)
+        let member = ShortageShares.Member(
+            held: held + underWay,
+            free: free,
+            dirty: max(0, min(process.dirty(), held - free))
+        )
+        return seat.board.part(of: need, member, at: now)
+    }
+
+    /// How many processes share a limit, this one among them.
+    package func sharers(at place: Int) -> Int { 1 + (seat(place)?.board.count ?? 0) }
+
+    /// What this process holds has changed much: others are to know, without waiting for a sample.
+    package func tell(at place: Int, at now: MonotonicInstant) {
+        guard let seat = seat(place), seat.board.count > 0 else { return }
+        let held = max(0, books.reading.resident)
+        let own = own(reclaimable: process.reclaimable(), held: held, resident: process.resident?())
+        seat.board.exchange(own, limit: seat.limit, verifies: false, at: now)
+    }
+
+    /// Tells the others that so many bytes are missing.
+    package func ring(at place: Int, need: Int, at now: MonotonicInstant) { seat(place)?.board.ring(need: need, at: now) }
+
+    private func seat(_ place: Int) -> Seat? {
+        state.withLock { $0.seats.indices.contains(place) ? $0.seats[place] : nil }
+    }
+
+    // MARK: Joining and leaving
+
+    private func sit(_ place: Int, _ source: String, _ state: inout State, at now: MonotonicInstant) -> Bool {
+        if state.seats[place]?.source == source { return true }
+        leave(place, &state)
+        guard state.refusedAt.map({ now - $0 >= Self.retry }) ?? true else { return false }
+        do throws(BoardFile.Refusal) {
+            let store = try open(source)
+            let bell = (store as? BoardFile)?.watch() ?? -1
+            if bell >= 0 { pk_close_in_children(bell) }
+            let board = Board(store, share: share, process: getpid(), at: now)
+            state.seats[place] = Seat(source: source, board: board, limit: 0, bell: bell)
+            state.refusal = nil
+            return true
+        } catch {
+            (state.refusedAt, state.refusal) = (now, error)
+            return false
+        }
+    }
+
+    /// A limit that is lifted, or a cgroup that the process has left.
+    private func leaveIfGone(_ place: Int, _ reading: SignalReading?, _ state: inout State) {
+        guard let reading, reading.headroom == nil, state.seats[place] != nil else { return }
+        leave(place, &state)
+    }
+
+    private func leave(_ place: Int, _ state: inout State) {
+        guard let seat = state.seats[place] else { return }
+        unwatch(place, &state)
+        if seat.bell >= 0 { pk_close_shared(seat.bell) }
+        state.seats[place] = nil
+    }
+
+    // MARK: Waiting
+
+    package func attach(to loop: EventLoop) { state.withLock { $0.loop = loop } }
+
+    package func detach(from loop: EventLoop) {
+        state.withLock { state in
+            guard state.loop === loop else { return }
+            for place in state.seats.indices { leave(place, &state) }
+            state.loop = nil
+        }
+    }
+
+    package func receive(_ event: EventLoop.Event) {
+        state.withLock { state in
+            state.isRung = true
+            guard state.seats.indices.contains(event.tag), let seat = state.seats[event.tag] else { return }
+            // Until the next sample at the earliest.
+            unwatch(event.tag, &state)
+            pk_drain(seat.bell)
+        }
+    }
+
+    /// The descriptors are closed in the child already.
+    package func reopenAfterFork() {
+        state.withLock { state in
+            state.seats = []
+            state.loop = nil
+            state.refusedAt = nil
+        }
+    }
+
+    /// When the monitor is to sample again for the sake of rings that are not heard now; `nil` for no sooner than otherwise.
+    package var deafness: Duration? {
+        state.withLock { state in
+            state.seats.contains { $0.map { $0.bell >= 0 && !$0.isWatched } ?? false } ? Self.rest : nil
+        }
+    }
+
+    private func watch(_ state: inout State, at now: MonotonicInstant) {
+        guard let loop = state.loop, state.rungAt.map({ now - $0 >= Self.rest }) ?? true else { return }
+        for place in state.seats.indices {
+            guard let seat = state.seats[place], seat.bell >= 0, !seat.isWatched else { continue }
+            state.seats[place]?.isWatched = loop.watch(seat.bell, for: .readable, tag: place, receiver: self)
+            state.rungAt = now
+        }
+    }
+
+    private func unwatch(_ place: Int, _ state: inout State) {
+        guard let seat = state.seats[place], seat.isWatched else { return }
+        state.loop?.unwatch(seat.bell)
+        state.seats[place]?.isWatched = false
+    }
+}
+
+extension MemoryBooks.Reading {
+    fileprivate static func + (left: Self, right: Self) -> Self {
+        Self(brought: left.brought + right.brought, returned: left.returned + right.returned)
+    }
+}

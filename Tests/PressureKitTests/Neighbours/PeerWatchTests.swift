@@ -1,0 +1,131 @@
+import PressureKitTestSupport
+import Testing
+
+@testable import PressureSignals
+@testable import PressureSystem
+
+@Suite struct PeerWatchTests {
+    private let limit = 512 << 20
+    private func at(_ milliseconds: Int64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
+    }
+
+    private func slot(_ owner: UInt64 = 1 << 32 | 1, held: Int = 100 << 20, brought: Int = 1000 << 20) -> BoardSlot {
+        var slot = BoardSlot()
+        slot.owner = owner
+        slot.held = held
+        slot.free = held
+        slot.books = .init(brought: brought, returned: brought - held)
+        return slot
+    }
+
+    private func look(_ watch: inout PeerWatch, _ slots: [BoardSlot?], at milliseconds: Int64) {
+        watch.look(own: 0, limit: limit, at: at(milliseconds)) { place in
+            slots.indices.contains(place - 1) ? slots[place - 1] : nil
+        }
+    }
+
+    @Test func whatAnotherBringsAndGivesBackIsCountedFromTheTimeItIsKnown() {
+        var watch = PeerWatch()
+        var other = slot()
+        look(&watch, [other], at: 0)
+        #expect(watch.count == 1)
+        #expect(watch.books == .init(), "what it had done before is in no sample's difference")
+        other.books.brought += 5 << 20
+        other.books.returned += 2 << 20
+        look(&watch, [other], at: 1)
+        #expect(watch.books == .init(brought: 5 << 20, returned: 2 << 20))
+        look(&watch, [nil], at: 2)
+        #expect(watch.count == 0)
+        // In the same place, another one.
+        look(&watch, [slot(2 << 32 | 9, brought: 7)], at: 3)
+        #expect(watch.books == .init(brought: 5 << 20, returned: 2 << 20))
+    }
+
+    static let lies: [(String, @Sendable (inout BoardSlot) -> Void)] = [
+        ("more than the limit", { $0.held = .max }),
+        ("more to give than it holds", { $0.free = $0.held + 1 }),
+        ("more to write than it holds", { $0.dirty = .max }),
+        ("a floor above the limit", { $0.floor = .max }),
+        ("no claim", { $0.claim = 0 }),
+        ("a claim on everything", { $0.claim = 1e6 }),
+        ("no weight", { $0.weight = 0 }),
+        ("books beyond all bounds", { $0.books.brought = .max }),
+        ("returns beyond all bounds", { $0.books.returned = .max }),
+        ("written tomorrow", { $0.at = MonotonicInstant(nanoseconds: .max / 2) }),
+    ]
+
+    @Test(arguments: lies.map(\.0)) func whatIsOutOfBoundsIsAsIfAbsent(_ name: String) {
+        var liar = slot()
+        Self.lies.first { $0.0 == name }!.1(&liar)
+        var watch = PeerWatch()
+        look(&watch, [liar, slot(2 << 32 | 1)], at: 0)
+        #expect(watch.count == 1)
+        #expect(watch.others.held == 100 << 20)
+        let own = ShortageShares.Member(held: 100 << 20, free: 100 << 20)
+        #expect(watch.part(of: 10 << 20, own: own, at: at(0)) == 5 << 20)
+    }
+
+    @Test func booksThatRunBackOrJumpChangeNothing() {
+        var watch = PeerWatch()
+        look(&watch, [slot(brought: 1000 << 20)], at: 0)
+        look(&watch, [slot(brought: 500 << 20)], at: 1)
+        #expect(watch.books == .init())
+        var jump = slot(brought: 500 << 20)
+        jump.books.brought += 2 * limit
+        look(&watch, [jump], at: 2)
+        #expect(watch.books == .init())
+    }
+
+    @Test func onWhoGivesNothingNobodyCountsForLong() {
+        var watch = PeerWatch()
+        let own = ShortageShares.Member(held: 100 << 20, free: 100 << 20)
+        look(&watch, [slot()], at: 0)
+        #expect(watch.part(of: 20 << 20, own: own, at: at(0)) == 10 << 20)
+        let given = ShortageShares.Member(held: 90 << 20, free: 90 << 20)
+        #expect(watch.part(of: 10 << 20, own: given, at: at(20)) == 0, "it may be at it")
+        #expect(watch.part(of: 10 << 20, own: given, at: at(40)) == 0)
+        #expect(watch.part(of: 10 << 20, own: given, at: at(41)) == 10 << 20)
+        // It gives: it is counted on again.
+        var other = slot()
+        other.books.returned += 1 << 20
+        other.held -= 1 << 20
+        other.free -= 1 << 20
+        look(&watch, [other], at: 42)
+        #expect(watch.part(of: 9 << 20, own: given, at: at(42)) == 0)
+        // And when nothing is missing any more, all is forgotten.
+        #expect(watch.part(of: 9 << 20, own: given, at: at(80)) == 0)
+        #expect(watch.part(of: 0, own: given, at: at(81)) == 0)
+        #expect(watch.part(of: 9 << 20, own: given, at: at(82)) == 0)
+    }
+
+    @Test func whatMayBeMissingOnceMakesNobodyLate() {
+        var watch = PeerWatch()
+        let own = ShortageShares.Member(held: 100 << 20, free: 100 << 20)
+        look(&watch, [slot()], at: 0)
+        #expect(watch.shares(of: 20 << 20, own).part(own) == 10 << 20)
+        #expect(watch.part(of: 20 << 20, own: own, at: at(1000)) == 10 << 20)
+    }
+
+    @Test func aSlotIsReadAsItWasWrittenAndNotHalf() {
+        var slot = slot()
+        slot.claim = 0.375
+        slot.answered = 7
+        slot.answerTime = .milliseconds(3)
+        let words = slot.words
+        #expect(BoardSlot(words) == slot)
+        for index in 0..<15 {
+            var torn = slot.words
+            torn[index] ^= 1 << 17
+            #expect(BoardSlot(torn) == nil)
+        }
+        var shortage = BoardShortage()
+        (shortage.number, shortage.need, shortage.owner) = (3, 99, slot.owner)
+        #expect(BoardShortage(shortage.words) == shortage)
+        for index in 0..<7 {
+            var torn = shortage.words
+            torn[index] ^= 1 << 33
+            #expect(BoardShortage(torn) == nil)
+        }
+    }
+}
