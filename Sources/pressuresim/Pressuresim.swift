@@ -28,6 +28,7 @@ struct Pressuresim: AsyncParsableCommand {
             About a process that runs, started with PRESSUREKIT_CONTROL=1 in its environment:
 
               pressuresim status 4711         how it stands
+              pressuresim neighbours          which processes share a limit, and how
               pressuresim warn 4711 critical  a memory warning, as if the system had given it
 
             Exit status, of every command: 0 done, and what was expected holds; 1 an expectation failed; 2 the input is
@@ -53,7 +54,7 @@ struct Pressuresim: AsyncParsableCommand {
             CommandGroup(
                 name: "Process",
                 subcommands: [
-                    StatusCommand.self, WarnCommand.self, EvictCommand.self, BackgroundCommand.self,
+                    StatusCommand.self, NeighboursCommand.self, WarnCommand.self, EvictCommand.self, BackgroundCommand.self,
                     ForegroundCommand.self,
                 ]
             ),

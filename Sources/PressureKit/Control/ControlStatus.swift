@@ -29,6 +29,13 @@ package struct ControlStatus: Sendable {
             json.member("limit_bytes", snapshot.limit)
         }
         if let use = snapshot.use { write(use, to: &json) }
+        if let neighbours = snapshot.neighbours {
+            json.member("neighbours") { json in
+                json.member("count", neighbours.count)
+                json.member("held", neighbours.held)
+                json.member("budget", neighbours.budget)
+            }
+        }
         writeBytes(to: &json)
         writeCounts(to: &json)
         json.member("signals", Array(snapshot.signals.prefix(16))) { json, signal in

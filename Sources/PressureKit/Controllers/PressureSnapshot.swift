@@ -76,6 +76,16 @@ public struct PressureSnapshot: Sendable {
         }
     }
 
+    /// The other processes that share the limit: of the same user, with a manager too.
+    public struct Neighbours: Sendable, Hashable {
+        /// How many there are.
+        public let count: Int
+        /// Bytes of values that they hold.
+        public let held: ByteCount
+        /// Bytes of values that this process may hold, of what all of them hold now.
+        public let budget: ByteCount
+    }
+
     /// A cache.
     public struct Cache: Sendable {
         /// Where it is in the tree of controllers.
@@ -127,6 +137,8 @@ public struct PressureSnapshot: Sendable {
     public let limit: ByteCount?
     /// What that limit is used for; `nil` before the first sample.
     public let use: Use?
+    /// Who shares that limit; `nil` where the process is alone below it. See ``PressureConfiguration/share``.
+    public let neighbours: Neighbours?
     /// What each pressure signal can do here, and if nothing, why.
     public let signals: [SignalStatus]
     /// How loads and restores were let in, or had to wait for memory.

@@ -306,6 +306,13 @@ public final class PressureManager: Sendable {
                 let values = ByteCount(bytes: context.books.reading.resident)
                 return PressureSnapshot.Use(headroom, resident: resident, values: values, copies: copies)
             },
+            neighbours: monitor.standing.map {
+                PressureSnapshot.Neighbours(
+                    count: $0.count,
+                    held: ByteCount(bytes: $0.held),
+                    budget: ByteCount(bytes: $0.budget)
+                )
+            },
             signals: monitor.statuses,
             admission: context.admission.counts,
             controllers: controllers,

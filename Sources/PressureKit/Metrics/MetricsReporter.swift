@@ -57,6 +57,9 @@ final class MetricsReporter: ManagerMeter {
         guard let headroom = monitor.headroom else { return }
         metrics.headroom.set(headroom.available.bytes)
         metrics.limit.set(headroom.limit.bytes)
+        let standing = monitor.standing
+        metrics.neighbours.set(standing?.count ?? 0)
+        if let standing { metrics.budgetBytes.set(standing.budget) }
     }
 
     private func tellCounts(_ root: PressureController) {

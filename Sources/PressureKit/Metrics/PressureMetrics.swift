@@ -25,6 +25,11 @@ public struct PressureMetrics: Sendable {
     /// `pressurekit_limit_bytes`: that limit.
     public let limit: Meter
 
+    /// `pressurekit_neighbours`: other processes that share that limit.
+    public let neighbours: Meter
+    /// `pressurekit_budget_bytes`: what this one may hold beside them, in bytes of values.
+    public let budgetBytes: Meter
+
     /// `pressurekit_values_bytes{tier="resident"}`: values in memory.
     public let residentBytes: Meter
     /// `pressurekit_values_bytes{tier="compressed"}`: values that are compressed in memory, before compressing.
@@ -96,6 +101,8 @@ public struct PressureMetrics: Sendable {
         score = meter("score_ratio")
         headroom = meter("headroom_bytes")
         limit = meter("limit_bytes")
+        neighbours = meter("neighbours")
+        budgetBytes = meter("budget_bytes")
         residentBytes = meter("values_bytes", ("tier", "resident"))
         compressedBytes = meter("values_bytes", ("tier", "compressed"))
         spilledBytes = meter("values_bytes", ("tier", "spilled"))

@@ -105,6 +105,12 @@ public final class PressureMonitor: Sendable {
     /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
     package var headroom: Headroom? { classifier.withLock { $0.headroom } }
 
+    /// How this process stands among those that share the nearest limit with it; `nil` where it is alone.
+    package var standing: Neighbours.Standing? {
+        guard let neighbours, let place = room.withLock({ $0?.place }) else { return nil }
+        return neighbours.standing(at: place)
+    }
+
     /// How far the nearest limit was from its watermarks at the last sample; `nil` while the monitor does not run.
     package var admissionRoom: AdmissionRoom? { isRunning ? room.withLock { $0 } : nil }
 

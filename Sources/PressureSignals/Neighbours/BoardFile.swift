@@ -55,7 +55,8 @@ package final class BoardFile: BoardStore, Sendable {
         pk_close_shared(descriptor)
     }
 
-    private static let prefix = "pressurekit-board\(BoardLayout.version)-"
+    /// How the names of boards begin.
+    static let prefix = "pressurekit-board\(BoardLayout.version)-"
     private static let slotSize = Int64(BoardLayout.slotSize)
 
     // MARK: Joining and leaving
@@ -154,7 +155,14 @@ package final class BoardFile: BoardStore, Sendable {
     // MARK: Reading and writing
 
     package func read(_ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void) -> Bool {
-        guard process.isThisProcess else { return false }
+        process.isThisProcess && Self.read(descriptor, body)
+    }
+
+    /// Reads a board that is open.
+    static func read(
+        _ descriptor: CInt,
+        _ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void
+    ) -> Bool {
         var board = InlineArray<64, BoardLayout.Words>(repeating: BoardLayout.Words(repeating: 0))
         let count = unsafe withUnsafeMutableBytes(of: &board) { bytes in
             // As many bytes as the array has.
@@ -177,7 +185,12 @@ package final class BoardFile: BoardStore, Sendable {
 
     package func isHeld(_ place: Int) -> Bool {
         guard process.isThisProcess else { return false }
-        return place == self.place || pk_is_range_held(descriptor, Self.offset(place), Self.slotSize) == 1
+        return place == self.place || Self.isHeld(descriptor, place)
+    }
+
+    /// Whether somebody else has a slot of a board that is open.
+    static func isHeld(_ descriptor: CInt, _ place: Int) -> Bool {
+        pk_is_range_held(descriptor, offset(place), slotSize) == 1
     }
 
     package func ring() {

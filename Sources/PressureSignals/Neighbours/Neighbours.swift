@@ -70,12 +70,14 @@ package final class Neighbours: LoopGuest {
 
     /// Boards in files, where this machine has them.
     package static func files(_ context: SignalContext) -> Opening {
-        var directories = [context.path("/dev/shm")]
-        if let runtime = context.environment?["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
-            directories.append(context.path(runtime))
-        }
-        directories.append(context.path("/tmp"))
-        return { [directories] (cgroup: String) throws(BoardFile.Refusal) in try BoardFile(of: cgroup, in: directories) }
+        let directories = directories(context)
+        return { (cgroup: String) throws(BoardFile.Refusal) in try BoardFile(of: cgroup, in: directories) }
+    }
+
+    /// Where such files are, the best first.
+    static func directories(_ context: SignalContext) -> [String] {
+        let runtime = context.environment?["XDG_RUNTIME_DIR"] ?? ""
+        return (["/dev/shm"] + (runtime.hasPrefix("/") ? [runtime] : []) + ["/tmp"]).map(context.path)
     }
 
     deinit {
@@ -209,6 +211,32 @@ package final class Neighbours: LoopGuest {
 
     /// Tells the others that so many bytes are missing.
     package func ring(at place: Int, need: Int, at now: MonotonicInstant) { seat(place)?.board.ring(need: need, at: now) }
+
+    /// How this process stands among those that share a limit with it.
+    package struct Standing: Hashable, Sendable {
+        /// The others.
+        package var count: Int
+        /// Bytes of values that they hold.
+        package var held: Int
+        /// Bytes of values that this process may hold of what all hold now.
+        package var budget: Int
+    }
+
+    /// How this process stands; `nil` where it is alone.
+    package func standing(at place: Int) -> Standing? {
+        guard let seat = seat(place), seat.board.count > 0 else { return nil }
+        let held = max(0, books.reading.resident)
+        let free = min(process.reclaimable(), held)
+        let member = ShortageShares.Member(held: held, free: free, dirty: max(0, min(process.dirty(), held - free)))
+        return Standing(
+            count: seat.board.count,
+            held: seat.board.others.held,
+            budget: seat.board.budget(member, need: 0)
+        )
+    }
+
+    /// Why a limit's processes cannot meet, as far as it was tried last.
+    package var refusal: BoardFile.Refusal? { state.withLock { $0.refusal } }
 
     private func seat(_ place: Int) -> Seat? {
         state.withLock { $0.seats.indices.contains(place) ? $0.seats[place] : nil }

@@ -39,7 +39,7 @@ struct WorthCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What happens meanwhile: static, swing (other memory of the process goes up and down), shared2, shared4 (so "
-                + "many processes below one limit), or all. (default: static)",
+                + "many processes below one limit), busy4, dear4 (four that differ), or all. (default: static)",
             valueName: "kind"
         ),
         transform: Self.kinds

@@ -79,6 +79,12 @@ struct ControlReply: Decodable {
             var failures: Int
         }
 
+        struct Neighbours: Decodable {
+            var count: Int
+            var held: Int
+            var budget: Int
+        }
+
         struct LeftOut: Decodable {
             var controllers: Int
             var caches: Int
@@ -91,6 +97,7 @@ struct ControlReply: Decodable {
         var background: Bool
         var headroom: Headroom
         var use: Use?
+        var neighbours: Neighbours?
         var bytes: Tiers
         var counts: Counts
         var signals: [Signal]

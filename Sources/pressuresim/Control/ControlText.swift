@@ -50,6 +50,13 @@ struct ControlText {
                     + "\(size(use.others)) others, \(size(use.pageCache)) page cache, \(size(use.free)) free",
             ])
         }
+        if let neighbours = status.neighbours {
+            let count = neighbours.count == 1 ? "1 other process" : "\(neighbours.count) other processes"
+            facts.add([
+                "shared by",
+                "\(count) with \(size(neighbours.held)) of values; this one may hold \(size(neighbours.budget))",
+            ])
+        }
         let bytes = status.bytes
         facts.add(["in memory", "\(size(bytes.resident)), of which \(size(bytes.clean)) can go at once"])
         facts.add(["compressed", "\(size(bytes.compressed)), in \(size(bytes.compressedInMemory)) of memory"])

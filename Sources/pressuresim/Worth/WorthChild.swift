@@ -24,6 +24,16 @@ struct WorthJob: Hashable, Sendable, Codable {
     var seed: UInt64
     /// How its other memory goes up and down.
     var swing: WorthSwing?
+    /// How long a reader rests after each read, in nanoseconds.
+    var pause: Int64?
+    /// How often a value is loaded for one load.
+    var repeats = 1
+
+    /// Loads a value.
+    func load(_ key: Int) throws -> [UInt8] {
+        for _ in 1..<repeats { _ = try content.load(key) }
+        return try content.load(key)
+    }
 }
 
 /// What a process in the cgroup tells the one that started it, a line of JSON each.
@@ -118,10 +128,10 @@ struct WorthChild: Sendable {
     ///
     /// - Throws: what keeps it from beginning.
     func run() async throws {
-        let content = job.content
+        let job = job
         switch job.contender {
         case .lru:
-            let store = WorthLRU(bound: job.bound) { try content.load($0) }
+            let store = WorthLRU(bound: job.bound) { try job.load($0) }
             try await work(store) { _ in nil }
         case .kit:
             let manager = try PressureManager()
@@ -130,7 +140,7 @@ struct WorthChild: Sendable {
             let listener = PressureController("listener")
             listener.delegate = ear
             try manager.root.addChild(listener)
-            let store = try WorthKit(manager.root) { try content.load($0) }
+            let store = try WorthKit(manager.root) { try job.load($0) }
             let events = manager.events
             let watcher = Task { for await event in events { ear.note(event) } }
             let monitor = Task { try await manager.run() }

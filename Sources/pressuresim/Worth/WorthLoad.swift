@@ -95,6 +95,7 @@ final class WorthLoad: Sendable {
                 if stop.nanoseconds >= window.from, start.nanoseconds < window.to {
                     tally.latencies.record(nanoseconds: (stop - start).nanoseconds)
                 }
+                if let pause = job.pause { Pause.sleep(.nanoseconds(pause)) }
             }
             total.withLock { $0.add(tally) }
         }

@@ -8,12 +8,14 @@ enum WorthKind: String, CaseIterable, Hashable, Sendable, Codable {
     case swing
     /// So many processes below one limit, each with a part of the values.
     case shared2, shared4
+    /// Four, of which one reads all the time and the others a little; four, in one of which a load takes ten times as long.
+    case busy4, dear4
 
     var processes: Int {
         switch self {
         case .still, .swing: 1
         case .shared2: 2
-        case .shared4: 4
+        case .shared4, .busy4, .dear4: 4
         }
     }
 
@@ -24,8 +26,16 @@ enum WorthKind: String, CaseIterable, Hashable, Sendable, Codable {
         case .swing: "Other memory of the process swings between 0 and 60 % of the limit"
         case .shared2: "Two processes below one limit, each with a part of the values"
         case .shared4: "Four processes below one limit, each with a part of the values"
+        case .busy4: "Four processes below one limit, three of which read 50 times a second"
+        case .dear4: "Four processes below one limit, in one of which a load takes ten times as long"
         }
     }
+
+    /// How long each reader of a process rests after a read.
+    func pause(_ index: Int) -> Duration? { self == .busy4 && index > 0 ? .milliseconds(20) : nil }
+
+    /// How often a value is loaded for one load.
+    func repeats(_ index: Int) -> Int { self == .dear4 && index == 0 ? 10 : 1 }
 
     /// The kinds that a word on the command line names; `nil` if it names none.
     static func named(_ word: String) -> [WorthKind]? {

@@ -60,7 +60,9 @@ struct WorthRun: Sendable {
             zipf: cell.zipf,
             readers: cell.readers,
             seed: seed &+ UInt64(index),
-            swing: swing
+            swing: swing,
+            pause: kind.pause(index)?.nanoseconds,
+            repeats: kind.repeats(index)
         )
     }
 

@@ -86,7 +86,7 @@ import Testing
         let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
         let inLines = readme.replacing(/\n +/, with: " ")
         let promises = inLines.matches(of: /(?m)^- \*\*(P\d+)\*\* (.*)$/).map { "| \($0.1) | \($0.2) |" }
-        #expect(promises.count == 14)
+        #expect(promises.count == 16)
         let guarantees = try text("Guarantees")
         for promise in promises { #expect(guarantees.contains(promise + "\n"), "\(promise)") }
     }

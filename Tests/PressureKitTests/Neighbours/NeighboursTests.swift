@@ -112,13 +112,13 @@ import Testing
     }
 
     @Test(arguments: [2, 4]) func aFullLimitIsSharedAndWarnsNobody(count: Int) throws {
-        let limit = Limit(mebibytes: 256)
+        let limit = Limit(mebibytes: 128)
         let processes = try (0..<count).map { try Process(limit, index: $0) }
         var random = SeededGenerator(seed: 1)
-        try play(processes, rounds: 30_000 / count, keys: 8_000, random: &random)
+        try play(processes, rounds: 12_000 / count, keys: 4_000, random: &random)
         limit.clock.advance(by: .seconds(120))
         var (sum, samples, least, most) = (0.0, 0.0, 1.0, 0.0)
-        try play(processes, rounds: 10_000 / count, keys: 8_000, random: &random) {
+        try play(processes, rounds: 5_000 / count, keys: 4_000, random: &random) {
             sum += limit.use
             samples += 1
             least = min(least, limit.use)
@@ -136,17 +136,17 @@ import Testing
 
     /// Another program takes a quarter of the limit at once: what all free together is what is needed, once.
     @Test(arguments: [2, 4, 8]) func aShortageIsFreedOnce(count: Int) throws {
-        let limit = Limit(mebibytes: 512)
+        let limit = Limit(mebibytes: 256)
         let processes = try (0..<count).map { try Process(limit, index: $0) }
         var random = SeededGenerator(seed: 2)
-        try play(processes, rounds: 40_000 / count, keys: 12_000, random: &random)
+        try play(processes, rounds: 16_000 / count, keys: 6_000, random: &random)
         limit.clock.advance(by: .seconds(120))
         for _ in 0..<3 { for process in processes { process.look() } }
         let before = processes.reduce(0) { $0 + $1.held }
         let marks = processes[0].manager.monitor.admissionRoom!
         let left = marks.bytes
         // In steps, so that nobody is killed.
-        let taken = 128 << 20
+        let taken = 64 << 20
         for _ in 0..<32 {
             limit.others.withLock { $0 += taken / 32 }
             limit.clock.advance(by: .milliseconds(10))
@@ -165,49 +165,49 @@ import Testing
 
     /// Readers who wait more for a byte get more of the room, and who hardly reads lets go.
     @Test func whoIsBusyGetsTheRoom() throws {
-        let limit = Limit(mebibytes: 256)
+        let limit = Limit(mebibytes: 128)
         let processes = try (0..<4).map { try Process(limit, index: $0) }
         var random = SeededGenerator(seed: 3)
-        try play(processes, rounds: 5_000, keys: 8_000, random: &random)
-        try play(processes, rounds: 20_000, keys: 8_000, random: &random, weights: [20, 1, 1, 1])
+        try play(processes, rounds: 2_500, keys: 4_000, random: &random)
+        try play(processes, rounds: 12_000, keys: 4_000, random: &random, weights: [20, 1, 1, 1])
         let parts = processes.map { Double($0.held) / Double(processes.reduce(0) { $0 + $1.held }) }
         #expect(parts[0] > 0.4, "\(parts)")
         #expect(parts.min()! > 0.02, "nobody starves: \(parts)")
     }
 
     @Test func whoseLoadsAreDearGetsMore() throws {
-        let limit = Limit(mebibytes: 256)
+        let limit = Limit(mebibytes: 128)
         let processes = try (0..<2).map {
             try Process(limit, index: $0, cost: $0 == 0 ? .milliseconds(4) : .microseconds(400))
         }
         var random = SeededGenerator(seed: 4)
-        try play(processes, rounds: 30_000, keys: 8_000, random: &random)
+        try play(processes, rounds: 15_000, keys: 4_000, random: &random)
         let (dear, cheap) = (processes[0].held, processes[1].held)
         #expect(dear > cheap * 5 / 4, "\(dear >> 20) and \(cheap >> 20) MiB")
     }
 
     @Test func aFloorIsLeft() throws {
-        let limit = Limit(mebibytes: 256)
+        let limit = Limit(mebibytes: 128)
         let processes = try (0..<2).map {
-            try Process(limit, index: $0, share: MemoryShare(floor: $0 == 1 ? .mebibytes(80) : .zero))
+            try Process(limit, index: $0, share: MemoryShare(floor: $0 == 1 ? .mebibytes(40) : .zero))
         }
         var random = SeededGenerator(seed: 5)
-        try play(processes, rounds: 5_000, keys: 8_000, random: &random)
-        try play(processes, rounds: 30_000, keys: 8_000, random: &random, weights: [1, 0])
-        #expect(processes[1].held >= 78 << 20, "\(processes[1].held >> 20) MiB")
+        try play(processes, rounds: 2_500, keys: 4_000, random: &random)
+        try play(processes, rounds: 15_000, keys: 4_000, random: &random, weights: [1, 0])
+        #expect(processes[1].held >= 39 << 20, "\(processes[1].held >> 20) MiB")
     }
 
     /// One is killed: its slot is free, its memory is there for the others, and they take it.
     @Test func theRoomOfOneWhoWasKilledIsTheOthers() throws {
-        let limit = Limit(mebibytes: 256)
+        let limit = Limit(mebibytes: 128)
         let processes = try (0..<3).map { try Process(limit, index: $0) }
         var random = SeededGenerator(seed: 6)
-        try play(processes, rounds: 8_000, keys: 8_000, random: &random)
+        try play(processes, rounds: 4_000, keys: 4_000, random: &random)
         let victim = limit.board.slots.count
         #expect(victim == 3)
         limit.board.kill(2)
         processes[2].end()
-        try play(Array(processes[..<2]), rounds: 12_000, keys: 8_000, random: &random)
+        try play(Array(processes[..<2]), rounds: 6_000, keys: 4_000, random: &random)
         #expect(limit.use > 0.88)
         for process in processes[..<2] { #expect(process.decisions.value.isEmpty) }
     }

@@ -42,6 +42,7 @@ import Testing
             Row(name: "soak", wrong: [["--duration", "1s"], ["--rate", "0"]]),
             Row(name: "hog", arguments: ["--ceiling", "1MiB", "--hold", "60min"], wrong: [[], ["--ceiling", "1MB"]]),
             Row(name: "status", arguments: ["1"], wrong: [[], ["0"], ["99999999999"], [""]]),
+            Row(name: "neighbours", wrong: [["more"], ["--runs", "few"]], isShort: true),
             Row(name: "warn", arguments: ["1"], wrong: [[], ["1", "normal"], ["1", "critical", "5"]]),
             Row(name: "evict", arguments: ["1", "1MiB"], wrong: [["1"], ["1", "0B"], ["1", "1MiB", "2"]]),
             Row(name: "background", arguments: ["1"], wrong: [[], ["1", "2"], ["1", "--timeout", "soon"]]),
