@@ -44,6 +44,8 @@ extension Admission {
             return nil
         }
         state.withLock { $0.ledger.beginWaiting(bytes) }
+        // Others need not wait for what waits itself.
+        if let room = supply.room() { tell(in: room, supply) }
         let mayAsk = state.withLock { $0.mayAsk(at: start) }
         // Within the pause after a fruitless reclaim, that one's is the answer.
         let answer = Wait.Answer(mayAsk ? nil : .zero)
@@ -108,10 +110,17 @@ extension Admission {
         }
         guard !isSequential, let room = wait.supply.room() else { return nil }
         let reading = reading(in: room, wait.supply)
-        if enter(bytes, { $0.fits(bytes, in: room, reading) }) { return .reclaimed }
+        if let beside = wait.supply.neighbours?.underWay(at: room.place) { state.withLock { $0.ledger.beside = beside } }
         // A reclaim that has ended will not bring more, and patience has an end.
         let mayOverdraw = answer != nil || !wait.isPatient
-        if mayOverdraw, enter(bytes, { $0.mayOverdraw(bytes, in: room, reading) }) { return .overdrawn }
+        if enter(bytes, { $0.fits(bytes, in: room, reading) }) {
+            tell(in: room, wait.supply)
+            return .reclaimed
+        }
+        if mayOverdraw, enter(bytes, { $0.mayOverdraw(bytes, in: room, reading) }) {
+            tell(in: room, wait.supply)
+            return .overdrawn
+        }
         return answer == nil ? nil : .fruitless
     }
 

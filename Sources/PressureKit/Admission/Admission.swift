@@ -104,6 +104,8 @@ package final class Admission: Sendable {
     /// what was let in since. A new sample takes back what is left of it.
     private let credit = Atomic<Int>(0)
     private let admitted = Atomic<Int>(0)
+    /// What of ``underWay`` others who share the limit have been told of.
+    private let told = Atomic<Int>(0)
 
     /// Creates an admission that lets everything in until it is connected.
     ///
@@ -169,7 +171,8 @@ package final class Admission: Sendable {
     /// Counts a load of about so many bytes as under way. With a supply, that one is to be asked; it has been let in
     /// otherwise.
     func begin(_ expected: Int, isLoaded: Bool) -> (Pass, Supply?) {
-        let arriving = expected > 0 ? expected : books.averageArrival
+        let known = expected > 0 ? expected : books.averageArrival
+        let arriving = known > 0 || !isLoaded ? known : assumedSize
         guard arriving > 0 else { return (Pass(bytes: 0), nil) }
         let bytes = isLoaded ? 2 * arriving : arriving
         underWay.wrappingAdd(bytes, ordering: .relaxed)
@@ -180,13 +183,21 @@ package final class Admission: Sendable {
         return (Pass(bytes: bytes), supply.withLock { $0 })
     }
 
+    /// How large the first values are taken to be, before any has come: a sixteenth of the limit. Of many readers who begin at
+    /// once with large values a small limit would not survive the first.
+    private var assumedSize: Int {
+        guard let room = supply.withLock({ $0 })?.room(), room.stride < .max else { return 0 }
+        return min(room.stride / 4 * 5, Self.mostAssumed)
+    }
+
+    private static let mostAssumed = 16 << 20
+
     /// A load that was asked about goes on at once.
     func letIn(_ supply: Supply) {
         admitted.wrappingAdd(1, ordering: .relaxed)
         keepWatermarks(supply)
         guard let room = supply.room() else { return }
         let reading = reading(in: room, supply)
-        supply.neighbours?.tell(at: room.place, at: clock.now())
         let sharers = supply.neighbours?.sharers(at: room.place) ?? 1
         credit.store(withLedger { $0.ledger.credit(in: room, reading) } / sharers, ordering: .relaxed)
     }
@@ -194,9 +205,35 @@ package final class Admission: Sendable {
     /// The load has ended: its value is in memory, and in the books, or there is none.
     package func end(_ pass: Pass) {
         guard pass.bytes > 0 else { return }
-        underWay.wrappingSubtract(pass.bytes, ordering: .sequentiallyConsistent)
+        let left = underWay.wrappingSubtract(pass.bytes, ordering: .sequentiallyConsistent).newValue
+        let told = told.load(ordering: .relaxed)
+        if told > 0, left <= told / 2 { tell() }
         // There may be room for others now.
         books.wake()
+    }
+
+    /// Tells those who share the limit what is under way, and notes what they have.
+    private func tell() {
+        guard let supply = supply.withLock({ $0 }), let room = supply.room() else { return }
+        tell(in: room, supply)
+    }
+
+    /// The same, for a room that is known.
+    func tell(in room: AdmissionRoom, _ supply: Supply) {
+        guard let neighbours = supply.neighbours, neighbours.sharers(at: room.place) > 1 else {
+            if told.load(ordering: .relaxed) > 0 { forgetOthers() }
+            return
+        }
+        let underWay = withLedger { $0.ledger.underWay - $0.ledger.waiting }
+        let beside = neighbours.tell(underWay: underWay, at: room.place, at: clock.now())
+        told.store(max(1, underWay), ordering: .relaxed)
+        state.withLock { $0.ledger.beside = beside }
+    }
+
+    /// Nobody shares the limit any more.
+    private func forgetOthers() {
+        told.store(0, ordering: .relaxed)
+        state.withLock { $0.ledger.beside = 0 }
     }
 
     /// Has a look at the ledger, with what is under way now.
@@ -340,6 +377,7 @@ package final class Admission: Sendable {
         at now: MonotonicInstant
     ) -> AdmissionLedger.Verdict {
         guard let room else { return .go }
+        tell(in: room, supply)
         let books = reading(in: room, supply)
         return withLedger { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
     }

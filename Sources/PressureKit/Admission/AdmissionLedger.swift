@@ -26,6 +26,8 @@ package struct AdmissionLedger: Sendable {
 
     /// Bytes that are being loaded or restored now, or wait to be; counted by whoever lets them in.
     package var underWay = 0
+    /// What those who share the limit are bringing in.
+    package var beside = 0
     /// The part of them that waits for memory.
     private(set) var waiting = 0
 
@@ -48,12 +50,12 @@ package struct AdmissionLedger: Sendable {
     package func margin(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
         let left = room.left(books)
         let deficit = min(Double(-left) * room.ownPart, Double(Self.mostDeficit))
-        return (left < 0 ? -Int(deficit) : left) - underWay
+        return (left < 0 ? -Int(deficit) : left) - underWay - beside
     }
 
     /// What is missing up to the high mark, once less than the low one is left; 0 for nothing.
     package func need(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
-        let left = room.left(books) - underWay
+        let left = room.left(books) - underWay - beside
         return left < room.low ? room.high - left : 0
     }
 
@@ -63,7 +65,7 @@ package struct AdmissionLedger: Sendable {
     /// - Parameter part: What those who share the limit have agreed on instead. Readers who wait have what they bring freed
     ///   here, whatever others do.
     package func backgroundGoal(in room: AdmissionRoom, _ books: MemoryBooks.Reading, part: Int? = nil) -> Int {
-        let left = room.left(books) - underWay
+        let left = room.left(books) - underWay - beside
         guard left < room.low else { return 0 }
         if let part { return max(part, min(waiting, -left)) }
         let missing = max(0, room.high - room.bytes)
@@ -96,11 +98,11 @@ package struct AdmissionLedger: Sendable {
 
     /// Whether one of the loads that wait, of so many bytes, fits by now.
     package func fits(_ bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
-        room.left(books) - (underWay - waiting) - bytes >= 0
+        room.left(books) - (underWay - waiting) - beside - bytes >= 0
     }
 
     /// Whether it may go although it does not fit: what goes so is bounded, in bytes and not in loads.
     package func mayOverdraw(_ bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
-        room.left(books) - (underWay - waiting) - bytes >= -room.overdraft
+        room.left(books) - (underWay - waiting) - beside - bytes >= -room.overdraft
     }
 }

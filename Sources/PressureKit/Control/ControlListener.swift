@@ -73,12 +73,15 @@ final class ControlListener: Sendable {
         }
         self.path = path
         self.descriptor = descriptor
+        // One that runs no manager would keep the socket open for whoever asks.
+        pk_close_in_children(descriptor)
     }
 
     deinit {
-        // A fork's child has a copy; the name is its parent's.
-        if process.isThisProcess, let now = try? Identity(of: path), now == identity { _ = unsafe unlink(path) }
-        close(descriptor)
+        // In a child of fork(2) it is closed already, and the name is its parent's.
+        guard process.isThisProcess else { return }
+        if let now = try? Identity(of: path), now == identity { _ = unsafe unlink(path) }
+        pk_close_shared(descriptor)
     }
 
     private static func openDirectory(_ candidate: ControlPlace.Candidate) throws(PressureError) -> CInt {

@@ -13,6 +13,8 @@ package final class Board: Sendable {
         package var awaited: Int
         /// Resident bytes of the process.
         package var resident: Int
+        /// Bytes that are being loaded or restored.
+        package var underWay = 0
     }
 
     private struct State {
@@ -122,6 +124,7 @@ package final class Board: Sendable {
         slot.weight = share.weight
         slot.floor = min(share.floor.bytes, state.limit)
         slot.resident = own.resident
+        slot.underWay = min(own.underWay, state.limit)
         (slot.answered, slot.answerTime) = (state.published.answered, state.published.answerTime)
         if state.shortage.number != slot.answered, state.shortage.owner != owner {
             slot.answered = state.shortage.number
@@ -142,8 +145,8 @@ package final class Board: Sendable {
     /// What the others have brought in and given back since they are known.
     package var othersBooks: MemoryBooks.Reading { state.withLock { $0.watch.books } }
 
-    /// What the others hold, and what of it they could give back at once.
-    package var others: (held: Int, free: Int) { state.withLock { $0.watch.others } }
+    /// What the others hold, what of it they could give back at once, and what they are bringing in beside it.
+    package var others: (held: Int, free: Int, underWay: Int) { state.withLock { $0.watch.others } }
 
     /// What this process is to free of so many bytes that are missing now.
     package func part(of need: Int, _ own: ShortageShares.Member, at now: MonotonicInstant) -> Int {

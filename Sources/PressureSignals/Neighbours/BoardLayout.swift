@@ -19,7 +19,7 @@ package import PressureSystem
 /// | 11 | | the whole process in memory |
 /// | 12 | | the newest shortage that it has looked at |
 /// | 13 | | how long after it was seen, in nanoseconds |
-/// | 14 | | |
+/// | 14 | | what it is bringing into memory now |
 /// | 15 | | check of 0 to 14 |
 ///
 /// Numbers of bytes unless it is said otherwise. A slot counts while somebody has it locked (the same range of the file, an
@@ -78,6 +78,8 @@ package struct BoardSlot: Hashable, Sendable {
     /// The number of the newest shortage that it has looked at, and how long after it was seen.
     package var answered = 0
     package var answerTime = Duration.zero
+    /// Bytes that are being loaded or restored now.
+    package var underWay = 0
 
     /// A slot of nobody's.
     package init() {}
@@ -105,6 +107,7 @@ package struct BoardSlot: Hashable, Sendable {
         words[11] = UInt64(clamping: resident)
         words[12] = UInt64(clamping: answered)
         words[13] = UInt64(clamping: answerTime.nanoseconds)
+        words[14] = UInt64(clamping: underWay)
         words[15] = BoardLayout.check(words, 0..<15)
         return words
     }
@@ -126,6 +129,7 @@ package struct BoardSlot: Hashable, Sendable {
         resident = Int(clamping: words[11])
         answered = Int(clamping: words[12])
         answerTime = .nanoseconds(Int64(clamping: words[13]))
+        underWay = Int(clamping: words[14])
     }
 }
 

@@ -1,6 +1,7 @@
 import CLinuxShims
 import Glibc
 package import PressureSystem
+import Synchronization
 
 /// The boards of the limits that bind a process: joined when a limit is first seen, left when it is gone or the monitor stops.
 package final class Neighbours: LoopGuest {
@@ -14,6 +15,8 @@ package final class Neighbours: LoopGuest {
         /// Rings when others do; -1 for none, as where the board is no file.
         var bell: CInt
         var isWatched = false
+        /// What this process said that it is bringing in.
+        var underWay = 0
         /// What was left at the last exchange, and what this process had.
         var available = -1
         var books = MemoryBooks.Reading()
@@ -47,6 +50,8 @@ package final class Neighbours: LoopGuest {
     private let process: ProcessMemory
     private let open: Opening
     private let state = Lock(State())
+    /// Whether anybody shares a limit with this process: while nobody does, nobody waits for a lock to learn that.
+    private let hasCompany = Atomic<Bool>(false)
 
     /// How long after a refusal it is tried again.
     private static let retry = Duration.seconds(5)
@@ -115,7 +120,7 @@ package final class Neighbours: LoopGuest {
                     continue
                 }
                 guard sit(place, reading.source, &state, at: now), var seat = state.seats[place] else { continue }
-                let own = own(reclaimable: reclaimable, held: held, resident: resident)
+                let own = own(reclaimable: reclaimable, held: held, resident: resident, underWay: seat.underWay)
                 seat.limit = headroom.limit.bytes
                 if state.isRung || seat.isNews(headroom, own.books) {
                     // Where little is left it matters who is alive.
@@ -131,11 +136,13 @@ package final class Neighbours: LoopGuest {
                 note(&readings[place], headroom, seat.board, own)
             }
             state.isRung = false
+            let isShared = state.seats.contains { $0.map { $0.board.count > 0 } ?? false }
+            hasCompany.store(isShared, ordering: .relaxed)
             watch(&state, at: now)
         }
     }
 
-    private func own(reclaimable: Int, held: Int, resident: Int?) -> Board.Own {
+    private func own(reclaimable: Int, held: Int, resident: Int?, underWay: Int) -> Board.Own {
         Board.Own(
             member: ShortageShares.Member(
                 held: held,
@@ -144,7 +151,8 @@ package final class Neighbours: LoopGuest {
             ),
             books: books.reading,
             awaited: Int(clamping: books.awaited.nanoseconds),
-            resident: resident ?? 0
+            resident: resident ?? 0,
+            underWay: underWay
         )
     }
 
@@ -201,13 +209,26 @@ package final class Neighbours: LoopGuest {
     /// How many processes share a limit, this one among them.
     package func sharers(at place: Int) -> Int { 1 + (seat(place)?.board.count ?? 0) }
 
-    /// What this process holds has changed much: others are to know, without waiting for a sample.
-    package func tell(at place: Int, at now: MonotonicInstant) {
-        guard let seat = seat(place), seat.board.count > 0 else { return }
+    /// Says what this process is bringing in, before it is decided whether that fits, and what it holds; learns what others are
+    /// bringing in: of two who decide at once one sees the other.
+    ///
+    /// - Returns: What the others are bringing in.
+    package func tell(underWay: Int, at place: Int, at now: MonotonicInstant) -> Int {
+        guard let seat = seat(place), seat.board.count > 0 else { return 0 }
         let held = max(0, books.reading.resident)
-        let own = own(reclaimable: process.reclaimable(), held: held, resident: process.resident?())
+        let own = own(
+            reclaimable: process.reclaimable(),
+            held: held,
+            resident: process.resident?(),
+            underWay: underWay
+        )
         seat.board.exchange(own, limit: seat.limit, verifies: false, at: now)
+        state.withLock { $0.seats[place]?.underWay = underWay }
+        return seat.board.others.underWay
     }
+
+    /// What others are bringing in, as far as is known.
+    package func underWay(at place: Int) -> Int { seat(place)?.board.others.underWay ?? 0 }
 
     /// Tells the others that so many bytes are missing.
     package func ring(at place: Int, need: Int, at now: MonotonicInstant) { seat(place)?.board.ring(need: need, at: now) }
@@ -239,7 +260,8 @@ package final class Neighbours: LoopGuest {
     package var refusal: BoardFile.Refusal? { state.withLock { $0.refusal } }
 
     private func seat(_ place: Int) -> Seat? {
-        state.withLock { $0.seats.indices.contains(place) ? $0.seats[place] : nil }
+        guard hasCompany.load(ordering: .relaxed) else { return nil }
+        return state.withLock { $0.seats.indices.contains(place) ? $0.seats[place] : nil }
     }
 
     // MARK: Joining and leaving

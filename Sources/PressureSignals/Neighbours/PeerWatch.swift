@@ -10,6 +10,7 @@ package struct PeerWatch: Sendable {
         var owner: UInt64 = 0
         var slot = ShortageShares.Member(held: 0, free: 0)
         var weight = 1.0
+        var underWay = 0
         var books = MemoryBooks.Reading()
         var awaited = 0
         /// Nanoseconds a second that its readers wait, on average over ``smoothing``.
@@ -72,7 +73,7 @@ package struct PeerWatch: Sendable {
 
     /// Whether numbers are such as a process below this limit could have.
     private static func isSound(_ slot: BoardSlot, limit: Int, at now: MonotonicInstant) -> Bool {
-        slot.held <= limit && slot.free <= slot.held && slot.dirty <= slot.held && slot.floor <= limit
+        slot.held <= limit && slot.underWay <= limit && slot.free <= slot.held && slot.dirty <= slot.held && slot.floor <= limit
             && slot.books.brought < .max / 2 && slot.books.returned < .max / 2 && slot.resident <= mostBytes
             && MemoryClaim.bounds.contains(slot.claim) && slot.weight > 0 && slot.weight <= 1000
             && slot.at <= now + .seconds(1)
@@ -83,13 +84,14 @@ package struct PeerWatch: Sendable {
         let isKnown = peer.owner == slot.owner
         if !isKnown { peer = Peer(owner: slot.owner, books: slot.books, awaited: slot.awaited) }
         peer.slot = ShortageShares.Member(
-            held: slot.held,
+            held: slot.held + slot.underWay,
             free: slot.free,
             dirty: min(slot.dirty, slot.held - slot.free),
             claim: slot.claim,
             floor: slot.floor
         )
         peer.weight = slot.weight
+        peer.underWay = slot.underWay
         let brought = slot.books.brought - peer.books.brought
         let returned = slot.books.returned - peer.books.returned
         // What went back, or changed by more than fits, is nobody's books.
@@ -110,12 +112,13 @@ package struct PeerWatch: Sendable {
 
     // MARK: What follows
 
-    /// What others hold, and what of it they could give back at once.
-    package var others: (held: Int, free: Int) {
-        var sum = (held: 0, free: 0)
+    /// What others hold, what of it they could give back at once, and what they are bringing in beside it.
+    package var others: (held: Int, free: Int, underWay: Int) {
+        var sum = (held: 0, free: 0, underWay: 0)
         for place in 0..<used where peers[place].owner != 0 {
-            sum.held += peers[place].slot.held
+            sum.held += peers[place].slot.held - peers[place].underWay
             sum.free += peers[place].slot.free
+            sum.underWay += peers[place].underWay
         }
         return sum
     }
