@@ -59,7 +59,7 @@ struct ComparisonWords {
             }.max { abs($0.3 - $0.2) < abs($1.3 - $1.2) }
             guard let (column, what, own, other) = most else { return nil }
             let (mine, theirs) = (column.text(own), column.text(other))
-            return "What separates \(score.name) from PressureKit: readers wait \(theirs) for \(what), and \(mine)."
+            return "What separates \(score.name) from PressureKit: waiting for \(what), \(theirs) against \(mine)."
         }
     }
 

@@ -93,7 +93,7 @@ import Testing
             }
         }
         let words = ComparisonWords(report: report)
-        let sentence = "What separates LRU, dropped from PressureKit: readers wait 4.90 s for loaders, and 100 ms."
+        let sentence = "What separates LRU, dropped from PressureKit: waiting for loaders, 4.90 s against 100 ms."
         #expect(words.separations == [sentence])
         #expect(words.remarks.contains(sentence))
     }
