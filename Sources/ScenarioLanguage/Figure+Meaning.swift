@@ -52,7 +52,7 @@ extension Figure {
         case .heldCompressed: "what they take compressed in memory"
         case .compressionRatio: "stored and held compressed over copied: 0.35 is 35 % of the size"
         case .written: "plain bytes that were compressed or written, in reclaims, ahead of them or otherwise"
-        case .spillFilePeak: "the spill file's blocks on disk, at most, looked at after each reclaim"
+        case .spillFilePeak: "the spill file's blocks on disk, at most, looked at after each reclaim and at the end"
         case .rssStart: "resident memory when the timeline begins"
         case .rssPeak: "resident memory at most"
         case .rssEnd: "resident memory at the end, with every value read back"

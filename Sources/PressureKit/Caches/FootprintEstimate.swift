@@ -50,13 +50,14 @@ struct FootprintEstimate {
         var partsOfSample = parts - before
         // Few of them may have most of the bytes, as the commonest words of an index have.
         while !wasInSample, samples < count, !sample.isSteady {
-            let more = min(count, 8 * samples)
+            // Where they are asked in no time all are: what makes the difference may be one of them.
+            let room = Self.mostElements - self.elements
+            let more = isQuick && count <= room ? count : min(count, (isQuick ? 64 : 8) * samples, room / 2)
+            guard more > samples else { break }
             partsOfSample = partsOfSample * more / samples
             samples = more
             // What comes after these has to be looked into as well.
-            guard self.elements + samples <= Self.mostElements, parts + partsOfSample <= Self.mostParts / 2 else {
-                break
-            }
+            guard parts + partsOfSample <= Self.mostParts / 2 else { break }
             sample = look(at: samples, of: elements)
         }
         return Int(sample.mean * Double(count))
@@ -117,8 +118,8 @@ struct FootprintEstimate {
     private static let mostDepth = 16
     /// A tree of objects has any number: some thousand take a millisecond.
     static let mostParts = 1_024
-    /// What is looked at in tables whose entries differ much: in a few milliseconds.
-    static let mostElements = 32_768
+    /// What is looked at in tables whose entries differ much, as the lists of an index do: in some ten milliseconds.
+    static let mostElements = 65_536
 
     private static let quickSamples = 96
 

@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PressureSignals
 import PressureSystem
 
 /// Sockets that processes left which were killed.
@@ -26,5 +27,17 @@ extension ControlListener {
         return name == "\(process).sock" ? process : nil
     }
 
-    private static func isGone(_ process: Int32) -> Bool { kill(process, 0) != 0 && errno == ESRCH }
+    private static func isGone(_ process: Int32) -> Bool {
+        if kill(process, 0) != 0 { return errno == ESRCH }
+        // Killed, and nobody has asked how it ended: in many containers the first process asks after none.
+        return (try? ProcFile(path: "/proc/\(process)/stat"))?.read { hasEnded($0) } ?? false
+    }
+
+    /// Whether this is the state of a process that has ended: one letter, behind the name in parentheses (proc_pid_stat(5)).
+    private static func hasEnded(_ text: borrowing Span<UInt8>) -> Bool {
+        for index in stride(from: text.count - 3, through: 0, by: -1) where text[index] == UInt8(ascii: ")") {
+            return text[index + 2] == UInt8(ascii: "Z") || text[index + 2] == UInt8(ascii: "X")
+        }
+        return false
+    }
 }

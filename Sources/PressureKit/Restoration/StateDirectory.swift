@@ -197,12 +197,13 @@ extension DirectoryFacts {
 extension PressureError {
     static func stateDirectoryUnusable(_ path: String, _ reason: String, errno: Errno? = nil) -> PressureError {
         let cause = errno.map { ": \($0)" } ?? ""
+        let remedy =
+            errno == .noSuchFileOrDirectory
+            ? "Make the directory that it is to be in, or name another one."
+            : "Name one that does not exist yet, in a directory of this user's, or make it this user's alone (chmod 700)."
         return PressureError(
             code: .stateDirectoryUnusable,
-            message: """
-                The state directory \(path) \(reason)\(cause). Name one that does not exist yet, in a directory of this \
-                user's, or make it this user's alone (chmod 700).
-                """,
+            message: "The state directory \(path) \(reason)\(cause). \(remedy)",
             errno: errno?.rawValue
         )
     }

@@ -48,7 +48,7 @@ struct Bench: Sendable {
         progress.begin("5 of 5: scale")
         let scale = try ScaleBench(plan: plan, directory: directory, log: log).run()
         results += log.results
-        return BenchRecord(machine: machine, results: results, scale: scale)
+        return BenchRecord(machine: machine, results: results, scale: scale, isComplete: true)
     }
 }
 
@@ -60,12 +60,14 @@ final class BenchBoard: Sendable {
     var soFar: BenchRecord? { known.withLock { $0 } }
 
     func begin(_ machine: BenchMachine) {
-        known.withLock { $0 = BenchRecord(machine: machine, results: [], scale: []) }
+        known.withLock { $0 = BenchRecord(machine: machine, results: [], scale: [], isComplete: false) }
     }
 
     /// All results so far.
     func note(_ results: [BenchResult]) {
-        known.withLock { $0 = $0.map { BenchRecord(machine: $0.machine, results: results, scale: []) } }
+        known.withLock {
+            $0 = $0.map { BenchRecord(machine: $0.machine, results: results, scale: [], isComplete: false) }
+        }
     }
 }
 
@@ -75,9 +77,12 @@ struct BenchRecord: Sendable {
     /// One for each metric, in the order of the metrics.
     let results: [BenchResult]
     var scale: [ScaleRow]
+    /// Whether it was let to its end.
+    let isComplete: Bool
 
-    init(machine: BenchMachine, results: [BenchResult], scale: [ScaleRow]) {
+    init(machine: BenchMachine, results: [BenchResult], scale: [ScaleRow], isComplete: Bool) {
         self.machine = machine
+        self.isComplete = isComplete
         self.scale = scale
         self.results = BenchMetric.allCases.map { metric in
             results.first { $0.metric == metric } ?? BenchResult(metric, value: nil)

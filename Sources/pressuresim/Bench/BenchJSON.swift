@@ -28,11 +28,14 @@ struct BenchJSON: Encodable {
 
     /// Goes up when a reader of the version before would misread the file.
     var formatVersion = 1
+    /// Whether the bench was let to its end.
+    var complete: Bool
     var machine: BenchMachine
     var metrics: [MetricPart]
     var scale: [ScaleRow]
 
     init(_ record: BenchRecord) {
+        complete = record.isComplete
         machine = record.machine
         scale = record.scale
         metrics = record.results.map { result in

@@ -6,7 +6,8 @@ struct BenchText {
     var style: Style
 
     var text: String {
-        ([machine, corpus] + warnings + [""] + metrics + [""] + scale).joined(separator: "\n")
+        let tables = record.scale.isEmpty ? metrics : metrics + [""] + scale
+        return ([machine, corpus] + warnings + [""] + tables + interruption).joined(separator: "\n")
     }
 
     private var corpus: String { "Bytes of \(record.machine.corpus)." }
@@ -29,6 +30,12 @@ struct BenchText {
             lines.append("This is a debug build: its figures mean nothing. Use swift build -c release.")
         }
         return lines.map(style.bad)
+    }
+
+    private var interruption: [String] {
+        guard !record.isComplete else { return [] }
+        let measured = record.results.count { $0.value != nil }
+        return ["", "Interrupted: \(measured) of \(Quantities.count(record.results.count, "metric")) measured."]
     }
 
     private var metrics: [String] {

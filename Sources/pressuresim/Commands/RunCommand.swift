@@ -175,7 +175,7 @@ struct RunCommand: AsyncParsableCommand {
         if let json { try CommandOutput.write(JSONReport(record, figures, outcomes).data(), to: json) }
         if let junit {
             let facts = try RunFacts(JSONReport(record, figures, outcomes).data(), file: record.file)
-            try CommandOutput.write(Data(JUnitReport(runs: [facts]).text.utf8), to: junit)
+            try CommandOutput.write(Data(JUnitReport(suites: [.played(facts)]).text.utf8), to: junit)
         }
         guard let html else { return }
         let machine = PageMachine.current(spillDirectory: record.scenario.spill.directory)

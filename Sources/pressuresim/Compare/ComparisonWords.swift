@@ -46,6 +46,23 @@ struct ComparisonWords {
         return parts.isEmpty ? nil : "Others are better in: \(parts.joined(separator: ", "))."
     }
 
+    /// What separates PressureKit from those who bring bytes back from one place only: which waiting is another, and by how
+    /// much, where that is more than a twentieth of all.
+    var separations: [String] {
+        guard let ours = report.ours, let waited = ours[.waited] else { return [] }
+        return report.scores.filter { [.lruDropped, .lruSpilled].contains($0.contender) }.compactMap { score in
+            guard let all = score[.waited], abs(all - waited) > 0.05 * max(all, waited) else { return nil }
+            let parts = [(Score.Column.restoreStall, "values to be read back"), (.reloadCost, "loaders")]
+            let most = parts.compactMap { column, what -> (Score.Column, String, Double, Double)? in
+                guard let own = ours[column], let other = score[column] else { return nil }
+                return (column, what, own, other)
+            }.max { abs($0.3 - $0.2) < abs($1.3 - $1.2) }
+            guard let (column, what, own, other) = most else { return nil }
+            let (mine, theirs) = (column.text(own), column.text(other))
+            return "What separates \(score.name) from PressureKit: waiting for \(what), \(theirs) against \(mine)."
+        }
+    }
+
     /// What real time is worth; `nil` in virtual time, where nothing is chance.
     var chance: String? {
         guard report.isReal, !report.scores.isEmpty else { return nil }
@@ -92,7 +109,7 @@ struct ComparisonWords {
 
     /// All sentences but the verdict and the faults.
     var remarks: [String] {
-        var lines = [chance, otherDefeats].compactMap(\.self) + unequal + onlyCopies + report.remarks
+        var lines = [chance, otherDefeats].compactMap(\.self) + separations + unequal + onlyCopies + report.remarks
         if !report.isComplete {
             lines.append("Interrupted: \(report.played) of \(report.wanted) runs were played.")
         }

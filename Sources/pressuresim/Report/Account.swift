@@ -141,10 +141,7 @@ struct Account {
             lines.append("\(bytes(.freedInBackground)) freed in the background, to stay below the limit")
         }
         if let copies { lines.append(copies) }
-        for kind in record.rewritten.prefix(Self.fewest) {
-            let (old, new) = (Quantities.bytes(Double(kind.from)), Quantities.bytes(Double(kind.to)))
-            lines.append("compressed in calm: \(kind.path), \(old) → \(new)")
-        }
+        lines += record.rewritten.prefix(Self.fewest).map(\.words)
         var rates: [String] = []
         if let rate = figures[.evictRate] { rates.append("eviction \(Quantities.rate(rate))") }
         if let rate = figures[.restoreRate] { rates.append("restore \(Quantities.rate(rate)) a reader") }

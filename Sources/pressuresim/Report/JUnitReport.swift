@@ -3,10 +3,22 @@ import ScenarioLanguage
 
 /// Runs in the XML that CI systems read: a suite for each scenario, a case for each expectation and one for the bytes.
 struct JUnitReport {
-    var runs: [RunFacts]
+    /// A scenario's part.
+    enum Suite {
+        case played(RunFacts)
+        /// One that was not played to its end, and the exit status that says why.
+        case refused(file: String, status: Int32)
+    }
+
+    var suites: [Suite]
 
     var text: String {
-        let suites = runs.map(suite)
+        let suites = suites.map { suite in
+            switch suite {
+            case .played(let run): self.suite(run)
+            case .refused(let file, let status): self.suite(refused: file, status)
+            }
+        }
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\(suites.joined())</testsuites>\n"
     }
 
@@ -24,6 +36,23 @@ struct JUnitReport {
               <testsuite name="\(Self.escaped(run.scenario.name))" file="\(Self.escaped(run.scenario.file))" \
             tests="\(cases.count)" failures="\(failures)" skipped="\(skipped)"\(seconds)>
             \(cases.joined())  </testsuite>
+
+            """
+    }
+
+    private func suite(refused file: String, _ status: Int32) -> String {
+        let name = Self.escaped(file)
+        let reason =
+            switch ExitStatus(rawValue: status) {
+            case .wrongInput: "the input is wrong"
+            case .environmentRefused: "the environment refused"
+            case .interrupted: "interrupted"
+            default: "it ended with status \(status)"
+            }
+        return """
+              <testsuite name="\(name)" file="\(name)" tests="1" failures="0" errors="1" skipped="0">
+                <testcase classname="\(name)" name="it can be played"><error message="\(reason)"/></testcase>
+              </testsuite>
 
             """
     }

@@ -25,6 +25,18 @@ extension PressureError {
     ]
 }
 
+extension PressureCause {
+    /// Why memory was reclaimed. What the timeline asked for came through a method of the library, which is no name here.
+    var wordsForTool: String {
+        let isAsked = origin == .simulated || origin == .background
+        return isAsked && source != Self.socket
+            ? description.replacingOccurrences(of: " (\(source))", with: "") : description
+    }
+
+    /// Where commands of other processes come from.
+    private static let socket = "control socket"
+}
+
 extension EvictionReport.SkipReason {
     /// Why a value stayed, as a part of a sentence.
     var words: String {

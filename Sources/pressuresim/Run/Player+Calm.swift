@@ -44,6 +44,14 @@ struct Rewritten: Hashable, Sendable {
     var from: Int
     var to: Int
 
+    /// A line of the account. What is packed already takes what it took.
+    var words: String {
+        let (old, new) = (Quantities.bytes(Double(from)), Quantities.bytes(Double(to)))
+        let isSmaller = Double(to) < Double(from) * 0.98
+        return isSmaller
+            ? "compressed in calm: \(path), \(old) → \(new)" : "tried in calm: \(path), \(old), does not shrink"
+    }
+
     /// Those of a world, the largest first.
     static func all(in world: World) -> [Rewritten] {
         world.outflow(by: Numbering.kind)

@@ -68,6 +68,7 @@ final class Player: Sendable {
             _ = giveTurn()
         }
         fill.release()
+        noteSpillFile()
         let admission = manager.admissionCounts
         let outflow = world.outflow
         let rewritten = Rewritten.all(in: world)

@@ -49,7 +49,7 @@ struct ReclaimRecord: Encodable, Sendable {
 
     init(_ report: EvictionReport, at start: Duration, rssFall: ByteCount?) {
         atSeconds = start.seconds
-        cause = report.cause.description
+        cause = report.cause.wordsForTool
         origin = report.cause.origin.rawValue
         goalBytes = report.goal?.bytes
         claimedBytes = report.claimed.bytes

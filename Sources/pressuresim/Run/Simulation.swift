@@ -180,7 +180,7 @@ struct Simulation: Sendable {
         )
     }
 
-    private func configuration(_ log: RunLog) -> PressureConfiguration {
+    func configuration(_ log: RunLog) -> PressureConfiguration {
         var configuration = PressureConfiguration()
         configuration.spillDirectory = scenario.spill.directory
         configuration.spillLimit = scenario.spill.limit
@@ -188,7 +188,11 @@ struct Simulation: Sendable {
         configuration.compressesLater = scenario.spill.compressesLater
         configuration.policy = scenario.policy
         configuration.observer = observer(log)
-        if scenario.timeline.hasCalm, let skipping = stage.skipping { configuration.clock = skipping }
+        if scenario.timeline.hasCalm, let skipping = stage.skipping {
+            configuration.clock = skipping
+            // Nobody needs the machine, says the scenario, whoever uses it meanwhile.
+            if !scenario.memory.isReal { configuration.busyReading = { BusyReading(time: $0) } }
+        }
         stage.configure(&configuration, for: scenario.memory)
         entrant?.configure(&configuration)
         return configuration

@@ -158,6 +158,29 @@ import Testing
         }
     }
 
+    /// Nobody has asked how it ended: its number is taken still.
+    @Test func aZombiesSocketIsSweptToo() async {
+        await #expect(processExitsWith: .success) {
+            let directory = SocketDirectory()
+            defer { directory.remove() }
+            func place(_ process: Int32) -> ControlPlace {
+                .automatic(environment: ["XDG_RUNTIME_DIR": directory.path], user: geteuid(), process: process)
+            }
+            let child = pk_fork()
+            if child == 0 {
+                let listener = try? ControlListener.open(place(getpid()))
+                if listener == nil { _exit(1) }
+                kill(getpid(), SIGKILL)
+            }
+            var end = unsafe siginfo_t()
+            _ = unsafe waitid(P_PID, id_t(child), &end, WEXITED | WNOWAIT)
+            let left = directory.file("pressurekit/\(child).sock")
+            guard kill(child, 0) == 0, SocketDirectory.exists(left) else { exit(2) }
+            let mine = try ControlListener.open(place(getpid()))
+            guard !SocketDirectory.exists(left), SocketDirectory.exists(mine.path) else { exit(3) }
+        }
+    }
+
     @Test func aLivingOneIsNot() throws {
         try withDirectory { directory in
             let first = try ControlListener.open(directory.place())

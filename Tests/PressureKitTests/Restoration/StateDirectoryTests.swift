@@ -65,6 +65,9 @@ import Testing
         for path in ["", "/nowhere/at/all", "/var/tmp/\0"] {
             let error = await #expect(throws: PressureError.self) { try await app.manager.restoreState(from: path) }
             #expect(error?.code == .stateDirectoryUnusable)
+            let isWithoutParent = error?.errno == ENOENT
+            #expect(isWithoutParent == path.hasPrefix("/nowhere"))
+            #expect(error?.message.contains("Make the directory that it is to be in") == isWithoutParent)
         }
     }
 

@@ -31,7 +31,8 @@ import Testing
 
             let json = try JSONSerialization.jsonObject(with: BenchJSON(record).data())
             let top = try #require(json as? [String: Any])
-            #expect(Set(top.keys) == ["format_version", "machine", "metrics", "scale", "tool_version"])
+            #expect(top["complete"] as? Bool == true)
+            #expect(Set(top.keys) == ["complete", "format_version", "machine", "metrics", "scale", "tool_version"])
             let metrics = try #require(top["metrics"] as? [[String: Any]])
             #expect(metrics.map { $0["name"] as? String } == BenchMetric.allCases.map(\.rawValue))
             for metric in metrics {
@@ -49,7 +50,24 @@ import Testing
 
             let text = BenchText(record: record, style: .plain).text
             for metric in BenchMetric.allCases { #expect(text.contains("\n\(metric.rawValue) ")) }
+            #expect(!text.contains("Interrupted"))
         }
+    }
+
+    @Test func anInterruptedRunSaysHowFarItCame() throws {
+        let board = BenchBoard()
+        #expect(board.soFar == nil)
+        board.begin(BenchMachine(spillDirectory: "/var/tmp", corpus: "files", loadBefore: 0))
+        board.note([BenchResult(.hotRead, value: 1e-8)])
+        let record = try #require(board.soFar)
+        let text = BenchText(record: record, style: .plain).text
+        #expect(text.hasSuffix("\nInterrupted: 1 of \(BenchMetric.allCases.count) metrics measured."))
+        #expect(!text.contains("Cost of an entry"))
+        #expect(try JSONDecoder().decode(Complete.self, from: BenchJSON(record).data()).complete == false)
+    }
+
+    private struct Complete: Decodable {
+        var complete: Bool
     }
 
     @Test func compressibleValuesAreCompressible() async throws {

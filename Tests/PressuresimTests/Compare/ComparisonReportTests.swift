@@ -84,6 +84,20 @@ import Testing
         #expect(words.remarks.first == words.otherDefeats)
     }
 
+    /// Which waiting is another, where that is more than a twentieth of all.
+    @Test func whatSeparatesDroppingAndSpillingIsTold() throws {
+        let report = try report([.ours: 1, .lru: 9, .lruDropped: 5, .lruSpilled: 1.04]) { report in
+            for (index, parts) in [(0.9, 0.1), (0, 9), (0.1, 4.9), (1.04, 0)].enumerated() {
+                report.scores[index].values[.restoreStall] = parts.0
+                report.scores[index].values[.reloadCost] = parts.1
+            }
+        }
+        let words = ComparisonWords(report: report)
+        let sentence = "What separates LRU, dropped from PressureKit: waiting for loaders, 4.90 s against 100 ms."
+        #expect(words.separations == [sentence])
+        #expect(words.remarks.contains(sentence))
+    }
+
     @Test func unequalBytesAreToldAndSmallDifferencesAreNot() throws {
         let report = try report([.ours: 1, .lru: 2, .purge: 3]) { report in
             for (index, share) in [1.04, 3.5, 0.5].enumerated() { report.scores[index].freedOfAsked = share }

@@ -144,7 +144,10 @@ import Testing
         record.steps[1].reclaim = reclaim
         record.evictedOtherwise = 5
         record.outflow.copiedBytes = 10 << 20
-        record.rewritten = [.init(path: "shelf/texts-*", from: 4 << 20, to: 1 << 20)]
+        record.rewritten = [
+            .init(path: "shelf/texts-*", from: 4 << 20, to: 1 << 20),
+            .init(path: "shelf/pictures-*", from: 3 << 20, to: 3 << 20),
+        ]
         let figures = Figures(record)
         #expect(figures[.compressionRatio] == 0.5)
         #expect(figures[.heldCompressed] == Double(3 << 20))
@@ -155,6 +158,7 @@ import Testing
             "compressed 3.0 MiB in 3.0 MiB in memory: 6 a", "spilled 2.0 MiB in 1.0 MiB on disk: 2 b",
             "written 8.0 MiB as 1.0 MiB and 3.0 MiB in memory: ratio 0.50, 2.0 MiB more ahead or without a reclaim",
             "compressed in calm: shelf/texts-*, 4.0 MiB → 1.0 MiB",
+            "tried in calm: shelf/pictures-*, 3.0 MiB, does not shrink",
             "5 values left memory without a reclaim: for a cache's own limit, for room, or in the background",
         ] { #expect(text.contains(part), "\(part)") }
     }

@@ -26,6 +26,19 @@ import Testing
         }
     }
 
+    /// What a step asked for needs no method's name; what another process or the machine did is told as it is.
+    @Test(arguments: [
+        (PressureCause.Origin.simulated, "simulateMemoryWarning", "normal → critical: simulated"),
+        (.background, "enterBackground", "normal → critical: background"),
+        (.simulated, "control socket", "normal → critical: simulated (control socket)"),
+        (.memoryInfo, "/proc/meminfo", "normal → critical: meminfo (/proc/meminfo)"),
+    ])
+    func aStepIsNoMethod(origin: PressureCause.Origin, source: String, words: String) {
+        let cause = PressureCause(origin: origin, source: source, levelBefore: .normal, levelAfter: .critical)
+        #expect(cause.wordsForTool == words)
+        #expect(ReclaimRecord(EvictionReport.empty(cause), at: .zero, rssFall: nil).cause == words)
+    }
+
     @Test func theSystemsReasonIsTold() {
         func reason(_ body: () throws -> Void) -> String {
             do {

@@ -150,6 +150,40 @@ import Testing
     }
 }
 
+/// What an interrupted run says.
+@Suite(.timeLimit(.minutes(2))) struct InterruptedRecordTests {
+    /// Without a reclaim nobody else looks at the spill file.
+    @Test func theSpillFileIsLookedAt() async throws {
+        let text = """
+            name: Limited
+            controllers:
+              - name: shelf
+                caches:
+                  - {name: kept, size: 64KiB, content: text, loader: none, keyed: {keys: 20, count_limit: 4}}
+            timeline:
+              - access: {of: shelf/kept, count: 40}
+              - wait: 24h
+            """
+        let (stop, events) = (StopSignal(), EventLog(keeps: true))
+        let simulation = Simulation(try scenario(text), file: "test.yaml", stage: .real(stop: stop, events: events))
+        let watch = Task {
+            func waits() -> Bool {
+                events.events.contains {
+                    $0.kind == "step" && $0.words.contains { $0.name == "number" && $0.value == "2" }
+                }
+            }
+            while !waits(), !Task.isCancelled { try await Task.sleep(for: .milliseconds(1)) }
+            stop.set()
+        }
+        defer { watch.cancel() }
+        let record = try await simulation.run()
+        #expect(record.isInterrupted)
+        #expect(record.reclaims.isEmpty)
+        #expect(record.outflow.copiedBytes > 0)
+        #expect(record.spillFilePeak > .zero)
+    }
+}
+
 @Suite struct StopSignalTests {
     @Test func sleepersAreWoken() throws {
         let stop = StopSignal()

@@ -32,10 +32,32 @@ import Testing
             #expect(try Tool.run(["run", good, good, "--virtual"]).status == 0)
             // One that is wrong is told, and the others are played.
             let wrong = try write("name: 1", "wrong.yaml", in: directory)
-            let mixed = try Tool.run(["run", wrong, good, "--virtual"])
+            let mixed = try Tool.run(["run", wrong, good, "--virtual", "--junit", junit])
             #expect(mixed.status == 2)
+            let both = try Parsed(try String(contentsOfFile: junit, encoding: .utf8))
+            #expect(both.names.count { $0 == "testsuite" } == 2)
+            #expect(both.names.count { $0 == "error" } == 1)
+            #expect(both.all("message") == ["the input is wrong"])
             #expect(mixed.output.contains("1 of 2 scenarios as expected"))
             #expect(mixed.errors.contains("wrong.yaml:1:1: found"))
+        }
+    }
+
+    /// What any of them reads is kept, the traces too.
+    @Test func noneIsWrittenOver() async throws {
+        try await withTemporaryDirectory { directory in
+            let text = smallScenario.replacing("{of: shelf/*}", with: "{of: shelf/*, pattern: {trace: keys.txt}}")
+            let (file, keys) = (
+                try write(text, "small.yaml", in: directory), try write("a\nb\n", "keys.txt", in: directory)
+            )
+            let other = try write(smallScenario, "other.yaml", in: directory)
+            for path in [file, keys, other] {
+                let outcome = try Tool.run(["run", file, other, "--virtual", "--junit", path])
+                #expect(outcome.status == 2)
+                #expect(outcome.errors.contains("which is read"), "\(outcome.errors)")
+            }
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+            #expect(try String(contentsOfFile: keys, encoding: .utf8) == "a\nb\n")
         }
     }
 
@@ -122,9 +144,11 @@ import Testing
             losses: [.init(path: "p", reason: "gone")],
             expectations: [part]
         )
-        let xml = try Parsed(JUnitReport(runs: [facts]).text)
-        #expect(xml.all("name") == ["<a> & \\u{1b}", "no value is lost", "hits < 3 & \"x\""])
-        #expect(xml.all("failures") == ["2"])
-        #expect(xml.all("message") == ["1 lost; p: gone", "it was never measured"])
+        let xml = try Parsed(JUnitReport(suites: [.played(facts), .refused(file: "<b>", status: 3)]).text)
+        #expect(
+            xml.all("name") == ["<a> & \\u{1b}", "no value is lost", "hits < 3 & \"x\"", "<b>", "it can be played"]
+        )
+        #expect(xml.all("failures") == ["2", "0"])
+        #expect(xml.all("message") == ["1 lost; p: gone", "it was never measured", "the environment refused"])
     }
 }

@@ -143,6 +143,18 @@ import Testing
         #expect(Figures(record)[.lost] == 0)
     }
 
+    /// Where the scenario says that nobody needs the machine, others who use it are no obstacle; unless signals are real.
+    @Test(arguments: ["simulated", "real"]) func calmIsWhatTheScenarioSays(memory: String) throws {
+        let text = smallScenario.replacing("timeline:", with: "memory: \(memory)\ntimeline:\n  - calm: 1min")
+        let spec = try scenario(text)
+        let simulation = Simulation(spec, file: "test.yaml", stage: .real())
+        let configuration = simulation.configuration(RunLog(scenario: spec, file: "test.yaml"))
+        #expect((configuration.busyReading != nil) == (memory == "simulated"))
+        let plain = try scenario(smallScenario)
+        let usual = Simulation(plain, file: "test.yaml", stage: .real())
+        #expect(usual.configuration(RunLog(scenario: plain, file: "test.yaml")).busyReading == nil)
+    }
+
     @Test func aFillCrossesTheThresholdsOfAMachineThatIsImagined() async throws {
         let text = """
             name: Filled

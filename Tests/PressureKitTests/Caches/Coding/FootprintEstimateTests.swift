@@ -65,6 +65,10 @@ import Testing
         check("index") {
             Dictionary(uniqueKeysWithValues: (1...12_000).map { ("word \($0)", Array(0..<(100_000 / $0 + 1))) })
         }
+        // Too many words to guess from a part of them.
+        check("index of many words") {
+            Dictionary(uniqueKeysWithValues: (1...40_000).map { ("word \($0)", Array(0..<(100_000 / $0 + 1))) })
+        }
         check("lists of which few are long") { (0..<5_000).map { Array(0..<($0 % 25 == 7 ? 1_000 : 2)) } }
         check("set") { Set((0..<30_000).map { text($0, 20) + "\($0)" }) }
         check("data") { (0..<2_000).map { Data(repeating: UInt8($0 % 256), count: 1_000) } }
@@ -107,6 +111,16 @@ import Testing
         var estimate = FootprintEstimate()
         #expect(estimate.heapBytes(of: lists) > 0)
         #expect(estimate.elements > 1_000 && estimate.elements <= FootprintEstimate.mostElements)
+    }
+
+    /// A few lists have most of the bytes: whether they are among those that are looked at is no matter of luck.
+    @Test func tablesWhoseEntriesDifferAreLookedAtAsAWhole() {
+        let lists = Set((1...40_000).map { Array($0..<(100_000 / $0 + 1 + $0)) })
+        var estimate = FootprintEstimate()
+        let bytes = estimate.heapBytes(ofElementsIn: lists)
+        #expect(estimate.elements >= 40_000)
+        let exact = lists.reduce(0) { $0 + $1.heapBytes(&estimate) }
+        #expect(bytes > exact * 99 / 100 && bytes < exact * 101 / 100, "\(bytes), \(exact)")
     }
 
     @Test func itTakesNoLongerForMore() {

@@ -56,7 +56,7 @@ struct Autosave: Service {
 }
 
 /// Writes a note, and another one when it is asked to end.
-private struct Server: Service {
+struct Server: Service {
     let library: Library
 
     func run() async throws {
@@ -69,7 +69,6 @@ private struct Server: Service {
 private func main(fetch: @escaping @Sendable (Int) throws -> [UInt8]) async throws {
     let logger = Logger(label: "library")
     let directory = "/var/lib/library/state"
-
     let manager = try PressureManager(logger: logger)
     let library = try Library(in: manager, fetch: fetch)
     do {
