@@ -54,7 +54,8 @@ struct Pressuresim: AsyncParsableCommand {
             CommandGroup(
                 name: "Process",
                 subcommands: [
-                    StatusCommand.self, NeighboursCommand.self, WarnCommand.self, EvictCommand.self, BackgroundCommand.self,
+                    StatusCommand.self, NeighboursCommand.self, WarnCommand.self, EvictCommand.self,
+                    BackgroundCommand.self,
                     ForegroundCommand.self,
                 ]
             ),

@@ -110,7 +110,9 @@ extension Admission {
         }
         guard !isSequential, let room = wait.supply.room() else { return nil }
         let reading = reading(in: room, wait.supply)
-        if let beside = wait.supply.neighbours?.underWay(at: room.place) { state.withLock { $0.ledger.beside = beside } }
+        if let beside = wait.supply.neighbours?.underWay(at: room.place) {
+            state.withLock { $0.ledger.beside = beside }
+        }
         // A reclaim that has ended will not bring more, and patience has an end.
         let mayOverdraw = answer != nil || !wait.isPatient
         if enter(bytes, { $0.fits(bytes, in: room, reading) }) {

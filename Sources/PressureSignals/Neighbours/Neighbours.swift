@@ -231,7 +231,9 @@ package final class Neighbours: LoopGuest {
     package func underWay(at place: Int) -> Int { seat(place)?.board.others.underWay ?? 0 }
 
     /// Tells the others that so many bytes are missing.
-    package func ring(at place: Int, need: Int, at now: MonotonicInstant) { seat(place)?.board.ring(need: need, at: now) }
+    package func ring(at place: Int, need: Int, at now: MonotonicInstant) {
+        seat(place)?.board.ring(need: need, at: now)
+    }
 
     /// How this process stands among those that share a limit with it.
     package struct Standing: Hashable, Sendable {

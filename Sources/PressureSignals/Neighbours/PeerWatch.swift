@@ -73,7 +73,8 @@ package struct PeerWatch: Sendable {
 
     /// Whether numbers are such as a process below this limit could have.
     private static func isSound(_ slot: BoardSlot, limit: Int, at now: MonotonicInstant) -> Bool {
-        slot.held <= limit && slot.underWay <= limit && slot.free <= slot.held && slot.dirty <= slot.held && slot.floor <= limit
+        slot.held <= limit && slot.underWay <= limit && slot.free <= slot.held && slot.dirty <= slot.held
+            && slot.floor <= limit
             && slot.books.brought < .max / 2 && slot.books.returned < .max / 2 && slot.resident <= mostBytes
             && MemoryClaim.bounds.contains(slot.claim) && slot.weight > 0 && slot.weight <= 1000
             && slot.at <= now + .seconds(1)

@@ -20,7 +20,8 @@ struct NeighbourText {
         table.add(["process", "", "holds", "can go at once", "to be written", "its share", "waited"])
         for process in board.processes {
             table.add([
-                "\(process.process)", process.command?.visible(except: []) ?? "", size(process.heldBytes), size(process.freeBytes),
+                "\(process.process)", process.command?.visible(except: []) ?? "", size(process.heldBytes),
+                size(process.freeBytes),
                 size(process.dirtyBytes), Quantities.percent(process.share), Quantities.duration(process.waitedSeconds),
             ])
         }
@@ -49,7 +50,8 @@ struct NeighbourBenchText {
     var text: String {
         var table = TextTable([.right, .right, .right, .right, .right])
         table.add(["processes", "needed", "freed", "freed over needed", "all had looked within"])
-        for count in findings.shortages.map(\.processes).reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } } {
+        for count in findings.shortages.map(\.processes).reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
+        {
             let all = findings.shortages.filter { $0.processes == count }
                 .sorted { findings.ratio($0) ?? 0 < findings.ratio($1) ?? 0 }
             let median = all[all.count / 2]

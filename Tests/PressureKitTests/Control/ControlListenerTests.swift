@@ -280,4 +280,20 @@ import Testing
             guard !SocketDirectory.exists(directory.file("s")) else { exit(2) }
         }
     }
+
+    /// A child that runs no manager: who asks at the socket once its parent is gone hears that nobody is there.
+    @Test func aChildOfForkKeepsNoSocket() async {
+        await #expect(processExitsWith: .success) {
+            let directory = SocketDirectory()
+            defer { directory.remove() }
+            let listener = try ControlListener.open(directory.place())
+            let descriptor = listener.descriptor
+            let child = pk_fork()
+            if child == 0 { _exit(fcntl(descriptor, F_GETFD) < 0 && errno == EBADF ? 0 : 1) }
+            var status: CInt = 0
+            _ = unsafe waitpid(child, &status, 0)
+            guard status == 0, fcntl(descriptor, F_GETFD) >= 0 else { exit(1) }
+            withExtendedLifetime(listener) {}
+        }
+    }
 }

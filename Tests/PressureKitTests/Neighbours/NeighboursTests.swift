@@ -46,7 +46,8 @@ import Testing
         let cache: KeyedCache<Int, [UInt8]>
         let decisions = Shared<[PressureDecision]>([])
 
-        init(_ limit: Limit, index: Int, share: MemoryShare = MemoryShare(), cost: Duration = .microseconds(200)) throws {
+        init(_ limit: Limit, index: Int, share: MemoryShare = MemoryShare(), cost: Duration = .microseconds(200)) throws
+        {
             self.limit = limit
             self.index = index
             limit.held.withLock { $0.append(0) }
