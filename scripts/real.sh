@@ -32,6 +32,6 @@ tool=$PWD/.build/release/pressuresim
 # As root, the tests must not leave files of root's in the build directory: they are run as they were built.
 tests=$(find .build/debug/ -maxdepth 1 -name '*.xctest' | head -n 1)
 [ -n "$tests" ] || { echo "real: build the tests first, with swift build --build-tests" >&2; exit 1; }
-step "real pressure" timeout 400 "${as_root[@]}" env "PRESSURESIM=$tool" "$tests" --testing-library swift-testing \
+step "real pressure" timeout 600 "${as_root[@]}" env "PRESSURESIM=$tool" "$tests" --testing-library swift-testing \
     --filter RealPressureTests --no-parallel
 finish

@@ -279,7 +279,13 @@ package final class Admission: Sendable {
 
     /// What has come into memory below a limit and left it: by this process, and by those that share the limit with it.
     func reading(in room: AdmissionRoom, _ supply: Supply) -> MemoryBooks.Reading {
-        supply.neighbours?.books(at: room.place, at: clock.now()) ?? books.reading
+        var reading = books.reading
+        if let before = room.others, let neighbours = supply.neighbours {
+            let change = neighbours.change(at: room.place, since: before, at: clock.now())
+            reading.brought += change.brought
+            reading.returned += change.returned
+        }
+        return reading
     }
 
     /// Whether others take memory and have begun on the least that is to stay free.

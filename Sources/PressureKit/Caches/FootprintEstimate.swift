@@ -49,7 +49,7 @@ struct FootprintEstimate {
         var sample = look(at: samples, of: elements)
         var partsOfSample = parts - before
         // Few of them may have most of the bytes, as the commonest words of an index have.
-        while !wasInSample, samples < count, !sample.isSteady {
+        while !wasInSample, samples < count, !sample.isSteady || isQuick && !sample.isEven {
             // Where they are asked in no time all are: what makes the difference may be one of them.
             let room = Self.mostElements - self.elements
             let more = isQuick && count <= room ? count : min(count, (isQuick ? 64 : 8) * samples, room / 2)
@@ -95,6 +95,9 @@ struct FootprintEstimate {
         }
 
         var mean: Double { sum / count }
+
+        /// Whether they differ little. Where they differ much, what has most may be missing among them without a trace.
+        var isEven: Bool { max(0, squares / count - mean * mean) <= mean * mean / 4 }
 
         /// Whether the mean of all is likely to be within a fifth of the mean of these: two standard errors.
         var isSteady: Bool {

@@ -23,6 +23,8 @@ package struct AdmissionRoom: Hashable, Sendable {
     package var overdraft: Int
     /// This process's part of what is in use below that limit, 0 … 1.
     package var ownPart: Double
+    /// What those who share the limit had brought and given back by then; `nil` where nobody does.
+    package var others: MemoryBooks.Reading?
     /// Which of the monitor's places has told of that limit.
     package var place = 0
 
@@ -88,7 +90,8 @@ package struct AdmissionRoom: Hashable, Sendable {
         before last: AdmissionRoom?
     ) -> AdmissionRoom {
         var room = self
-        room.books = takenAt < start && last?.takenAt == takenAt ? last!.books : reading
+        room.books = reading
+        if takenAt < start, let last, last.takenAt == takenAt { (room.books, room.others) = (last.books, last.others) }
         return room
     }
 

@@ -249,8 +249,8 @@ public final class PressureMonitor: Sendable {
                 let nextPoll = min(limit, neighbours?.deafness ?? limit)
                 var newest = classifier.admissionRoom(writing: writing)
                 if newest?.isNarrow ?? false { newest?.count(heap: process.freeHeap()) }
-                let common = newest.flatMap { neighbours?.noted(at: $0.place, reading) } ?? reading
-                room.withLock { $0 = newest?.noted(common, after: begun, before: $0) }
+                if let place = newest?.place { newest?.others = neighbours?.noted(at: place) }
+                room.withLock { $0 = newest?.noted(reading, after: begun, before: $0) }
                 if classifier.isOver { overAt.store(now.nanoseconds, ordering: .relaxed) }
                 if let observe {
                     observe(.sample(Sample(at: now, readings: readings, decision: decision, nextPoll: nextPoll)))

@@ -81,10 +81,13 @@ package final class Board: Sendable {
         state.lookedAt = now
         _ = store.read { header, slot in
             if let shortage = BoardShortage(header) { state.shortage = shortage }
-            state.watch.look(own: store.place, limit: state.limit, at: now) { place in
-                guard let slot = BoardSlot(slot(place)) else { return nil }
-                return verifies && !store.isHeld(place) ? nil : slot
-            }
+            state.watch.look(
+                own: store.place,
+                limit: state.limit,
+                at: now,
+                verifies: verifies,
+                isHeld: store.isHeld
+            ) { BoardSlot(slot($0)) }
         }
     }
 

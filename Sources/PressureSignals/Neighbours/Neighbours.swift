@@ -22,7 +22,7 @@ package final class Neighbours: LoopGuest {
         var books = MemoryBooks.Reading()
         /// What the others had brought before the sample that is being taken.
         var brought = 0
-        /// The books of all at that sample.
+        /// Their books at that sample.
         var noted = MemoryBooks.Reading()
 
         /// Whether anything has changed since the last exchange: while nothing has, there is nothing to say and nothing to
@@ -97,8 +97,8 @@ package final class Neighbours: LoopGuest {
     package func begin(at now: MonotonicInstant) {
         state.withLock { state in
             for place in state.seats.indices {
-                guard let board = state.seats[place]?.board, board.count > 0 else { continue }
-                board.look(at: now)
+                guard let board = state.seats[place]?.board else { continue }
+                if board.count > 0 { board.look(at: now) }
                 state.seats[place]?.brought = board.othersBooks.brought
             }
         }
@@ -178,17 +178,30 @@ package final class Neighbours: LoopGuest {
 
     // MARK: Between samples
 
-    /// The books of all processes below a limit, as of the newest sample.
-    package func noted(at place: Int, _ own: MemoryBooks.Reading) -> MemoryBooks.Reading {
-        guard let seat = seat(place) else { return own }
-        return own + seat.noted
+    /// The books of the others below a limit, as of the newest sample; `nil` where this process is alone.
+    package func noted(at place: Int) -> MemoryBooks.Reading? {
+        guard let seat = seat(place), seat.board.count > 0 else { return nil }
+        return seat.noted
     }
 
-    /// The books of all processes below a limit, now.
-    package func books(at place: Int, at now: MonotonicInstant) -> MemoryBooks.Reading {
-        guard let seat = seat(place) else { return books.reading }
+    /// What the others below a limit have brought and given back since an earlier reading of their books.
+    package func change(
+        at place: Int,
+        since earlier: MemoryBooks.Reading,
+        at now: MonotonicInstant
+    ) -> MemoryBooks.Reading {
+        guard let seat = seat(place) else { return MemoryBooks.Reading() }
         seat.board.look(at: now)
-        return books.reading + seat.board.othersBooks
+        let books = seat.board.othersBooks
+        let change = MemoryBooks.Reading(
+            brought: books.brought - earlier.brought,
+            returned: books.returned - earlier.returned
+        )
+        // Of another board, after a move, it would be no difference.
+        guard change.brought >= 0, change.returned >= 0, abs(change.resident) <= seat.limit else {
+            return MemoryBooks.Reading()
+        }
+        return change
     }
 
     /// What this process is to free of so many bytes that are missing; `nil` where it is alone.
@@ -350,11 +363,5 @@ package final class Neighbours: LoopGuest {
         guard let seat = state.seats[place], seat.isWatched else { return }
         state.loop?.unwatch(seat.bell)
         state.seats[place]?.isWatched = false
-    }
-}
-
-extension MemoryBooks.Reading {
-    fileprivate static func + (left: Self, right: Self) -> Self {
-        Self(brought: left.brought + right.brought, returned: left.returned + right.returned)
     }
 }

@@ -47,10 +47,15 @@ package struct PeerWatch: Sendable {
     ///   - own: The place of this process's slot.
     ///   - limit: What all share, in bytes.
     ///   - slot: What stands at a place; `nil` for nothing that counts.
+    ///   - isHeld: Whether somebody is there. Asked of whom this process does not know yet: what the killed have left stands
+    ///     there for long.
+    ///   - verifies: Whether it is asked of all: it matters where little is left.
     package mutating func look(
         own: Int,
         limit: Int,
         at now: MonotonicInstant,
+        verifies: Bool = false,
+        isHeld: (Int) -> Bool = { _ in true },
         slot: (Int) -> BoardSlot?
     ) {
         count = 0
@@ -59,7 +64,9 @@ package struct PeerWatch: Sendable {
         let isDue = lastAverage == nil || seconds >= 0.1
         if isDue { lastAverage = now }
         for place in 0..<BoardLayout.slots where place != own {
-            guard let slot = slot(place), Self.isSound(slot, limit: limit, at: now) else {
+            guard let slot = slot(place), Self.isSound(slot, limit: limit, at: now),
+                !verifies && peers[place].owner == slot.owner || isHeld(place)
+            else {
                 peers[place].owner = 0
                 continue
             }

@@ -39,11 +39,11 @@ import Testing
         let factory = TestMetrics()
         _ = PressureMetrics(factory: factory)
         let names = Monitoring.names(of: factory)
-        #expect(names.all.count == 19)
+        #expect(names.all.count == 21)
         for name in names.all { #expect(name.wholeMatch(of: /pressurekit(_[a-z]+)+/) != nil, "\(name)") }
         for name in names.counters { #expect(name.hasSuffix("_total"), "\(name)") }
         for name in names.timers { #expect(name.hasSuffix("_seconds"), "\(name)") }
-        for name in names.meters where name != "pressurekit_level" {
+        for name in names.meters where !["pressurekit_level", "pressurekit_neighbours"].contains(name) {
             #expect(name.hasSuffix("_bytes") || name.hasSuffix("_ratio"), "\(name)")
         }
     }
@@ -53,7 +53,7 @@ import Testing
         _ = PressureMetrics(factory: factory, dimensions: [("manager", "shop")])
         let all =
             factory.counters.map(\.dimensions) + factory.meters.map(\.dimensions) + factory.timers.map(\.dimensions)
-        #expect(all.count == 24)
+        #expect(all.count == 26)
         for dimensions in all { #expect(dimensions.first.map { $0 == ("manager", "shop") } == true) }
     }
 

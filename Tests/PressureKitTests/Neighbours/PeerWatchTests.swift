@@ -42,6 +42,34 @@ import Testing
         #expect(watch.books == .init(brought: 5 << 20, returned: 2 << 20))
     }
 
+    /// What the killed have left looks like a process until the system is asked.
+    @Test func whoIsNotKnownIsAskedForOnceAndAllWhereItMatters() {
+        var watch = PeerWatch()
+        var asked = 0
+        func look(at milliseconds: Int64, isAlive: Bool, verifies: Bool = false) {
+            watch.look(
+                own: 0,
+                limit: limit,
+                at: at(milliseconds),
+                verifies: verifies,
+                isHeld: { _ in
+                    asked += 1
+                    return isAlive
+                }
+            ) { $0 == 1 ? slot() : nil }
+        }
+        look(at: 0, isAlive: false)
+        #expect(watch.count == 0 && asked == 1)
+        look(at: 1, isAlive: true)
+        #expect(watch.count == 1 && asked == 2)
+        look(at: 2, isAlive: false)
+        #expect(watch.count == 1 && asked == 2, "known")
+        look(at: 3, isAlive: false, verifies: true)
+        #expect(watch.count == 0 && asked == 3)
+        look(at: 4, isAlive: false)
+        #expect(watch.count == 0, "and not known again by what it has left")
+    }
+
     static let lies: [(String, @Sendable (inout BoardSlot) -> Void)] = [
         ("more than the limit", { $0.held = .max }),
         ("more to give than it holds", { $0.free = $0.held + 1 }),

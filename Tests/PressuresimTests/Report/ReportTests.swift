@@ -118,7 +118,7 @@ import Testing
     @Test func tellsWhatHappenedWhyAndWhatItCost() throws {
         let text = account(try record())
         for part in [
-            "Small  Scenarios/small.yaml, seed 5", "critical warning", "why: normal → critical: simulated (test)",
+            "Small  Scenarios/small.yaml, seed 5", "critical warning", "why: normal → critical: simulated\n",
             "claimed 10.0 MiB, returned 9.0 MiB (90.0 %), VmRSS fell by 9.0 MiB", "read, restored", "2.00 ms",
             "written 8.0 MiB as 2.0 MiB: ratio 0.25", "eviction 41.9 MB/s", "✓ lost == 0",
             "4 values compared byte for byte with the source at the end: lost = 0. The expectation holds.",
