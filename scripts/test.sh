@@ -13,7 +13,7 @@ alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTab
 alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 # They end processes, or make some that start threads after fork(2).
 # The last two weigh a process, which the sanitizer makes heavier.
-alone+='|Descriptor|BoardFile|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|whatIsClaimedIsReturned)'
+alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|whatIsClaimedIsReturned)'
 
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 # `Lock` has to be told.
