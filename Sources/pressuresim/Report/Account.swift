@@ -214,7 +214,8 @@ struct Account {
         let verified = Quantities.count(record.verifiedAtEnd, "value")
         let broken = outcomes.count(where: \.isBroken)
         let text = "\(verified) compared byte for byte with the source at the end: lost = \(Quantities.count(lost))."
-        let rest = outcomes.isEmpty ? "" : " " + sentence(broken)
+        let rest =
+            (outcomes.isEmpty ? "" : " " + sentence(broken)) + (record.allFinished ? "" : " \(record.unfinished).")
         return lost == 0 && broken == 0 && record.allFinished ? style.good(text + rest) : style.bad(text + rest)
     }
 

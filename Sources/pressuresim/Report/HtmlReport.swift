@@ -52,7 +52,7 @@ struct HtmlReport {
             } else if record.isInterrupted {
                 "Interrupted after \(Quantities.count(stepCount, "step"))".unbroken
             } else if !record.allFinished {
-                "\(record.neighbourComplaints.count) of \(record.neighbours.count + 1) processes did not get to the end"
+                record.unfinished
             } else if broken > 0 {
                 "\(Quantities.count(broken, "expectation")) of \(tested) failed"
             } else if tested == 0 {

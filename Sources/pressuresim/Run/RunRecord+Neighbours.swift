@@ -43,6 +43,11 @@ extension RunRecord {
     /// Whether all processes have played to the end.
     var allFinished: Bool { isInterrupted || neighbours.allSatisfy { $0.end == .finished } }
 
+    /// How many processes have not.
+    var unfinished: String {
+        "\(neighbourComplaints.count) of \(neighbours.count + 1) processes did not get to the end"
+    }
+
     /// Notes how the others fared. What they lost, and what failed, counts as this process's own.
     mutating func add(_ ended: [Neighbour]) {
         neighbours = ended

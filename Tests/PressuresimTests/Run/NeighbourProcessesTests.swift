@@ -108,6 +108,11 @@ import Testing
         #expect(held.last is NSNull == killed)
         #expect(all[1]["mean_held_bytes"] as? Int == 50 << 20)
 
+        let facts = try RunFacts(JSONReport(record, figures, []).data(), file: "facts")
+        let junit = JUnitReport(suites: [.played(facts)]).text
+        #expect(junit.contains("failures=\"\(killed ? 1 : 0)\""))
+        #expect(junit.contains("every process plays to its end"))
+
         let page = RunSamples.report(record).page.text
         for tone in ["blue", "sky", "green"] { #expect(page.contains("line-\(tone)"), "\(tone)") }
         #expect(page.contains("process 3</li>"))
