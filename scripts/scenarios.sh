@@ -19,7 +19,7 @@ play() {
     esac
 }
 
-for scenario in choices flashcards tunnel news server analytics disk-full slow-disk gallery container; do
+for scenario in choices flashcards tunnel news server analytics disk-full slow-disk gallery container neighbours; do
     step "$scenario" play "$scenario"
 done
 finish

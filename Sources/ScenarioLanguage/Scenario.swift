@@ -10,6 +10,8 @@ package struct Scenario: Sendable {
     package var seed: UInt64
     package var spill: SpillSpec
     package var memory: MemorySpec
+    /// How many processes play it side by side, below one limit.
+    package var processes = 1
     /// In which order values leave memory; the library's own when nil.
     package var policy: (any EvictionPolicy)?
     /// The controllers below the manager's root.
@@ -71,6 +73,11 @@ extension Scenario {
             let seed = section.optional("seed", .count(0...Int.max), "Every random choice comes from it. Default: 1.")
             let spill = section.optional("spill", SpillSpec.form, "Where evicted values go.")
             let memory = section.optional("memory", MemorySpec.form, "Where pressure comes from. Default: simulated.")
+            let processes = section.optional(
+                "processes",
+                .count(1...mostProcesses),
+                "How many processes play it below one limit; for memory: {cgroup_limit: …}. Default: 1."
+            )
             let policy = section.optional("policy", .policy, "In which order values leave memory. Default: cost.")
             let controllers = section.required(
                 "controllers",
@@ -80,12 +87,14 @@ extension Scenario {
             let timeline = section.required("timeline", .list(of: Step.form, "steps", 1...10_000), "What happens.")
             let expectations = section.optional("expect", Expectation.listForm, "What every figure has to be.")
             guard let name, let controllers, let timeline else { return nil }
+            guard ProcessesCheck(processes, memory, timeline).isRight(section) else { return nil }
             return Scenario(
                 name: name,
                 description: description ?? "",
                 seed: UInt64(seed ?? 1),
                 spill: spill ?? SpillSpec(),
                 memory: memory ?? .simulated,
+                processes: processes ?? 1,
                 policy: policy,
                 controllers: controllers,
                 timeline: timeline,

@@ -62,7 +62,8 @@ extension ScenarioCheck {
                 allowed: "fill with memory: real, taken_since_start or cgroup_limit"
             )
         }
-        checkFits(spec.atMost, "a fill of up to", at: position)
+        // Each process fills.
+        checkFits(.bytes(spec.atMost.bytes * scenario.processes), "a fill of up to", at: position)
     }
 
     private func check(_ spec: HogSpec, at position: Position) { checkFits(spec.size, "a hog of", at: position) }

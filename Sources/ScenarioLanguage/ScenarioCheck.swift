@@ -61,11 +61,15 @@ struct ScenarioCheck {
     }
 
     private func check(_ cache: CacheSpec) {
-        if let limit = scenario.memory.cgroupLimit, cache.size.upperBound.bytes > limit.bytes / 4 {
+        if let limit = scenario.memory.cgroupLimit, let part = scenario.evenPart,
+            cache.size.upperBound.bytes > part.bytes / 4
+        {
+            let many = scenario.processes > 1
             diagnostics.report(
                 at: cache.name.position,
-                found: "values of up to \(cache.size.upperBound) in a cgroup of \(limit)",
-                allowed: "values of at most a quarter of the limit"
+                found: "values of up to \(cache.size.upperBound) in a cgroup of \(limit)"
+                    + (many ? " for \(scenario.processes) processes" : ""),
+                allowed: "values of at most a quarter of the limit\(many ? " over the processes" : "")"
             )
         }
         guard case .files(.directory(let directory)) = cache.content else { return }

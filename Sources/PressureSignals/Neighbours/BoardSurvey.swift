@@ -1,6 +1,6 @@
 import CLinuxShims
 import Glibc
-package import PressureSystem
+import PressureSystem
 
 /// A board as somebody sees it who has no slot on it.
 package struct BoardSurvey: Sendable {

@@ -21,6 +21,9 @@ struct RunCommand: AsyncParsableCommand {
               pressuresim run Scenarios/*.yaml --virtual --junit results.xml
               pressuresim run shop.yaml --policy lru --set seed=7
 
+            With processes: 3 in the scenario three processes play it in one cgroup, and what each held is told. That takes
+            root and real time.
+
             Every access verifies the bytes it gets, and at the end every value is compared with its source.
 
             With --virtual, time is a clock that moves when something is done: hours take seconds, and the same seed gives
@@ -87,6 +90,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: .hidden) var life: Int?
     @Option(help: .hidden) var state: String?
     @Flag(help: .hidden) var lifeEvents = false
+    /// Which of several processes this is, counted from 1; the first starts the others.
+    @Option(help: .hidden) var neighbour: Int?
 
     func validate() throws {
         let outputs = [json, log, csv, html].compactMap(\.self)
@@ -113,6 +118,7 @@ struct RunCommand: AsyncParsableCommand {
             setting: settings + [policy.map { "policy=\($0)" }].compactMap(\.self)
         )
         if let life, let state { return try await play(scenario, life, state) }
+        if neighbour != nil { return try await NeighbourMember.play(scenario, file: file) }
         try CommandOutput.check(
             json,
             html,
@@ -142,7 +148,7 @@ struct RunCommand: AsyncParsableCommand {
         let outcomes = record.outcomes(figures)
         try report(record, figures, outcomes)
         if record.isInterrupted { throw ExitStatus.interrupted.exitCode }
-        let isRight = !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty
+        let isRight = !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty && record.allFinished
         if !isRight { throw ExitStatus.expectationFailed.exitCode }
     }
 

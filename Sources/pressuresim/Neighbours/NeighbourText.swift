@@ -50,8 +50,8 @@ struct NeighbourBenchText {
     var text: String {
         var table = TextTable([.right, .right, .right, .right, .right])
         table.add(["processes", "needed", "freed", "freed over needed", "all had looked within"])
-        for count in findings.shortages.map(\.processes).reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
-        {
+        let counts = findings.shortages.map(\.processes).reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
+        for count in counts {
             let all = findings.shortages.filter { $0.processes == count }
                 .sorted { findings.ratio($0) ?? 0 < findings.ratio($1) ?? 0 }
             let median = all[all.count / 2]

@@ -140,6 +140,7 @@ struct Account {
         if record.freedInBackground > .zero {
             lines.append("\(bytes(.freedInBackground)) freed in the background, to stay below the limit")
         }
+        if let words = record.neighbourWords { lines.append(words) }
         if let copies { lines.append(copies) }
         lines += record.rewritten.prefix(Self.fewest).map(\.words)
         var rates: [String] = []
@@ -174,7 +175,9 @@ struct Account {
 
     private var problems: [String] {
         let losses = record.tally.losses.map { "LOST \($0.path): \($0.reason)" }
-        let failures = record.tally.complaints + record.reclaims.flatMap(\.failures) + record.restoreFailures
+        let failures =
+            record.neighbourComplaints + record.tally.complaints + record.reclaims.flatMap(\.failures)
+            + record.restoreFailures
         let all = losses + failures
         let told = all.prefix(Self.fewest).map(style.bad)
         return all.count > told.count ? told + ["and \(all.count - told.count) more"] : told
@@ -211,8 +214,9 @@ struct Account {
         let verified = Quantities.count(record.verifiedAtEnd, "value")
         let broken = outcomes.count(where: \.isBroken)
         let text = "\(verified) compared byte for byte with the source at the end: lost = \(Quantities.count(lost))."
-        let rest = outcomes.isEmpty ? "" : " " + sentence(broken)
-        return lost == 0 && broken == 0 ? style.good(text + rest) : style.bad(text + rest)
+        let rest =
+            (outcomes.isEmpty ? "" : " " + sentence(broken)) + (record.allFinished ? "" : " \(record.unfinished).")
+        return lost == 0 && broken == 0 && record.allFinished ? style.good(text + rest) : style.bad(text + rest)
     }
 
     private func sentence(_ broken: Int) -> String {

@@ -10,7 +10,10 @@ extension HtmlReport {
 
     var memory: Page.Section? {
         guard record.timeline.points.count > 1 else { return nil }
-        return Page.Section("memory", "Memory over time", short: "Memory") { figure.html }
+        return Page.Section("memory", "Memory over time", short: "Memory") {
+            figure.html
+            processes
+        }
     }
 
     private var figure: ChartFigure {

@@ -8,7 +8,9 @@ extension HtmlReport {
 
     var failures: Page.Section {
         let losses = record.tally.losses.map { "\($0.path): \($0.reason)" }
-        let others = record.tally.complaints + record.reclaims.flatMap(\.failures) + record.restoreFailures
+        let others =
+            record.neighbourComplaints + record.tally.complaints + record.reclaims.flatMap(\.failures)
+            + record.restoreFailures
         return Page.Section("failures", "What went wrong", short: "Failures") {
             if losses.isEmpty, others.isEmpty { Html("p") { "Nothing failed." } }
             if !losses.isEmpty {

@@ -51,6 +51,8 @@ struct HtmlReport {
                 "\(Quantities.count(lost, "value")) lost"
             } else if record.isInterrupted {
                 "Interrupted after \(Quantities.count(stepCount, "step"))".unbroken
+            } else if !record.allFinished {
+                record.unfinished
             } else if broken > 0 {
                 "\(Quantities.count(broken, "expectation")) of \(tested) failed"
             } else if tested == 0 {
@@ -64,7 +66,8 @@ struct HtmlReport {
             : "\(Quantities.count(record.verifiedAtEnd, "value")) compared byte for byte with the source at the end: "
                 + "\(lost == 0 ? "none" : Quantities.count(lost)) lost."
         if unmeasured > 0, !record.isInterrupted { text += " \(unmeasured) more cannot be told in virtual time." }
-        let verdict: Page.Verdict = lost > 0 ? .bad : record.isInterrupted ? .open : broken == 0 ? .good : .bad
+        let verdict: Page.Verdict =
+            lost > 0 ? .bad : record.isInterrupted ? .open : broken == 0 && record.allFinished ? .good : .bad
         return Page.verdict(verdict, title, text)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PressureKit
 import ScenarioLanguage
 
 /// The facts of a run for programs. Keys are stable: new ones may come, none changes its meaning or goes.
@@ -51,6 +52,29 @@ struct JSONReport: Encodable {
         var notMeasured: String?
     }
 
+    /// One of several processes.
+    struct NeighbourPart: Encodable {
+        var process: Int
+        var seed: UInt64
+        /// `finished`, `killed` or `failed`.
+        var end: String
+        var lost: Int
+        var meanHeldBytes: Int?
+        var atSeconds: [Double]
+        /// What it held then; `null` when it had ended.
+        var heldBytes: [Int?]
+
+        init(_ curve: HeldCurve, _ points: [Timeline.Point]) {
+            process = curve.number
+            seed = curve.seed
+            end = curve.end.word
+            lost = curve.lost
+            meanHeldBytes = curve.mean?.bytes
+            atSeconds = points.map(\.at.seconds)
+            heldBytes = curve.held.map { $0?.bytes }
+        }
+    }
+
     /// Goes up when a reader of the version before would misread the file.
     var formatVersion = 1
     var passed: Bool
@@ -63,9 +87,13 @@ struct JSONReport: Encodable {
     var steps: [StepPart]
     var losses: [LossPart]
     var expectations: [ExpectationPart]
+    /// All processes, the reporting one first; absent where there is only one.
+    var neighbours: [NeighbourPart]?
 
     init(_ record: RunRecord, _ figures: Figures, _ outcomes: [Expectation.Outcome]) {
-        passed = !record.isInterrupted && !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty
+        passed =
+            !record.isInterrupted && !outcomes.contains(where: \.isBroken) && record.tally.losses.isEmpty
+            && record.allFinished
         clock = record.isVirtual ? "virtual" : "real"
         interrupted = record.isInterrupted
         scenario = ScenarioPart(
@@ -90,6 +118,8 @@ struct JSONReport: Encodable {
             )
         }
         losses = record.tally.losses.map { LossPart(path: $0.path, reason: $0.reason) }
+        let curves = record.heldByProcess
+        if !curves.isEmpty { neighbours = curves.map { NeighbourPart($0, record.timeline.points) } }
         expectations = outcomes.map { outcome in
             ExpectationPart(
                 expectation: outcome.expectation.text,

@@ -24,12 +24,15 @@ struct JUnitReport {
 
     private func suite(_ run: RunFacts) -> String {
         var cases = [self.case("no value is lost", run, failure: loss(run))]
+        if run.neighbours != nil { cases.append(self.case("every process plays to its end", run, failure: death(run))) }
         cases += run.expectations.map { expectation in
             if let reason = expectation.notMeasured { return self.case(expectation.expectation, run, skipped: reason) }
             let found = expectation.value.map { "\($0)" } ?? "never measured"
             return self.case(expectation.expectation, run, failure: expectation.holds ? nil : "it was \(found)")
         }
-        let failures = run.expectations.count { !$0.holds && $0.notMeasured == nil } + (loss(run) == nil ? 0 : 1)
+        let failures =
+            run.expectations.count { !$0.holds && $0.notMeasured == nil }
+            + [loss(run), death(run)].compactMap(\.self).count
         let skipped = run.expectations.count { $0.notMeasured != nil }
         let seconds = run[.duration].map { " time=\"\($0)\"" } ?? ""
         return """
@@ -60,6 +63,11 @@ struct JUnitReport {
     private func loss(_ run: RunFacts) -> String? {
         guard let first = run.losses.first else { return nil }
         return "\(run.losses.count) lost; \(first.path): \(first.reason)"
+    }
+
+    private func death(_ run: RunFacts) -> String? {
+        guard !run.interrupted else { return nil }
+        return run.neighbours?.first { $0.end != "finished" }.map { "process \($0.process): \($0.end)" }
     }
 
     private func `case`(_ name: String, _ run: RunFacts, failure: String? = nil, skipped: String? = nil) -> String {

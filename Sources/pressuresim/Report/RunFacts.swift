@@ -19,6 +19,12 @@ struct RunFacts: Decodable {
         var reason: String
     }
 
+    /// One of several processes.
+    struct NeighbourPart: Decodable {
+        var process: Int
+        var end: String
+    }
+
     struct ExpectationPart: Decodable {
         var expectation: String
         var line: Int
@@ -35,6 +41,8 @@ struct RunFacts: Decodable {
     var figures: [String: FigurePart]
     var losses: [LossPart]
     var expectations: [ExpectationPart]
+    /// `nil` where there was one.
+    var neighbours: [NeighbourPart]?
 
     /// What a figure was; `nil` if it was not measured, or the run was of a tool that did not know it.
     subscript(figure: Figure) -> Double? { figures[figure.rawValue]?.value }

@@ -27,8 +27,9 @@ struct Preflight {
 
     /// With a number of available bytes to hold it against.
     init(_ scenario: Scenario, available: ByteCount?, takesFills: Bool = true) {
-        let values = ByteCount.bytes(scenario.largestByteCount)
-        let taken = takesFills ? values + scenario.timeline.largestFill + scenario.timeline.hogged : values
+        let values = ByteCount.bytes(scenario.largestByteCountOfAll)
+        let fills = ByteCount.bytes(scenario.timeline.largestFill.bytes * scenario.processes)
+        let taken = takesFills ? values + fills + scenario.timeline.hogged : values
         needed = max(taken, takesFills ? scenario.memory.largestThreshold : .zero) + MemoryFill.floor
         self.available = available
     }

@@ -67,6 +67,11 @@ final class Player: Sendable {
             recorder.note(step: index + 1)
             _ = giveTurn()
         }
+        if let neighbourhood = stage.neighbourhood {
+            progress.begin("waiting for the other processes")
+            neighbourhood.meet(.played)
+            recorder.note(step: scenario.timeline.count)
+        }
         fill.release()
         noteSpillFile()
         let admission = manager.admissionCounts

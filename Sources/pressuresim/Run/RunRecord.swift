@@ -64,6 +64,8 @@ struct RunRecord: Sendable {
     /// The most that was used in the cgroup the run was limited by, and how often it met its limit.
     var cgroupPeak: ByteCount?
     var cgroupHits: Int?
+    /// The processes that played the same beside this one.
+    var neighbours: [Neighbour] = []
     /// The phase that is played; `nil` before the first.
     var phase: String?
     /// Time from the first step to the end of the last; the final verification follows it.

@@ -25,6 +25,7 @@ struct Simulation: Sendable {
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func run() async throws -> RunRecord {
         try Preflight(scenario, takesFills: !stage.pace.isVirtual).check()
+        try NeighbourProcesses.check(scenario, file: file, stage)
         if !stage.pace.isVirtual { try CgroupRun.check(scenario) }
         noteStart()
         let record: RunRecord
@@ -34,6 +35,8 @@ struct Simulation: Sendable {
                 part.life = life
                 return try await part.runAlone()
             }
+        } else if scenario.processes > 1 {
+            record = try await playWithNeighbours()
         } else {
             record = try await runAlone()
         }
@@ -136,6 +139,11 @@ struct Simulation: Sendable {
         )
         if scenario.memory.isReal { stage.drive(manager, recorder) }
         defer { stage.pace.endRepetitions() }
+        if let neighbourhood = stage.neighbourhood {
+            progress.begin("waiting for the other processes")
+            neighbourhood.tell(manager.standing.tiers.resident)
+            neighbourhood.meet(.made)
+        }
         try player.play()
         if let life, !life.isLast, !stage.stop.isSet { return try endLife(life, manager, world, log) }
         if !stage.stop.isSet { try verify(player, log) }

@@ -10,6 +10,8 @@ struct Stage: Sendable {
     let events: EventLog
     /// What goes ahead where nothing is to be waited for; `nil` in virtual time, which does so anyway.
     let skipping: SkippingClock?
+    /// The other processes that play the same; `nil` when there are none.
+    var neighbourhood: (any Neighbourhood)?
 
     /// The machine that is imagined, in virtual time.
     var virtualMachine: VirtualMachine? { machine as? VirtualMachine }

@@ -30,6 +30,8 @@ struct Timeline: Codable, Sendable {
         /// Accesses so far, of which so many missed memory.
         var accesses: Int
         var misses: Int
+        /// What the other processes of the scenario hold in values; `nil` for one that has ended.
+        var neighbours: [ByteCount?] = []
     }
 
     /// Something that happened at one moment and is marked on the curve.

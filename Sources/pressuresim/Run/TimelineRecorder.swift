@@ -88,12 +88,14 @@ final class TimelineRecorder: Sendable {
             inState: manager.restoredStateBytes,
             rss: stage.machine.resident,
             accesses: counts.accesses,
-            misses: counts.misses
+            misses: counts.misses,
+            neighbours: stage.neighbourhood?.held ?? []
         )
     }
 
     private func sample() {
         let point = measure()
+        stage.neighbourhood?.tell(point.resident)
         state.withLock { state in
             // Two threads may have measured side by side.
             if let last = state.points.last, last.at > point.at { return }

@@ -33,7 +33,10 @@ import Testing
     private func play(_ file: String, seeds: [Int?]) async throws -> [Run] {
         try await Blocking.run("plays") {
             let runs = try seeds.map { seed in
-                try Tool.start(["run", file, "--virtual", "--log", "-"] + (seed.map { ["--seed", "\($0)"] } ?? []))
+                try Tool.start(
+                    ["run", file, "--virtual", "--set", "processes=1", "--log", "-"]
+                        + (seed.map { ["--seed", "\($0)"] } ?? [])
+                )
             }
             return try runs.map { run in
                 let text = try run.output.fileHandleForReading.readToEnd() ?? Data()

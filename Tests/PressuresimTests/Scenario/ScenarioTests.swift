@@ -97,7 +97,8 @@ import Testing
 
     /// The scenarios that come with the package, and the promise that each says what it shows.
     @Test(arguments: [
-        "analytics", "container", "disk-full", "flashcards", "flood", "gallery", "neighbour", "news", "server",
+        "analytics", "container", "disk-full", "flashcards", "flood", "gallery", "neighbour", "neighbours", "news",
+        "server",
         "slow-disk",
         "tunnel",
     ])
