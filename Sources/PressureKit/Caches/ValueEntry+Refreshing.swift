@@ -21,6 +21,8 @@ extension ValueEntry {
         guard let lifetimes, unsafe slot.header.pointee.state.isReloadable, host?.isShort != true,
             lifetimes.beginRefresh(slot.address, at: now)
         else { return }
+        // Whoever found it due may have been late: then it has just been loaded anew.
+        guard unsafe isDue(slot.base, at: now) else { return lifetimes.endRefresh(slot.address, at: now, hasFailed: false) }
         Task.detached(priority: .utility) {
             var failure: (any Error)?
             do {

@@ -24,6 +24,11 @@ extension CacheEntry {
         return stage
     }
 
+    /// Whether the slot has a value that is to be loaded anew.
+    func isDue(_ slot: UnsafeMutableRawPointer, at now: UInt32) -> Bool {
+        unsafe stage(of: slot, valueAge(of: slot), at: now) == .due
+    }
+
     /// Whether the slot's value has ended, and nobody is at work on it.
     func isOver(_ slot: UnsafeMutableRawPointer, at now: UInt32) -> Bool {
         unsafe stage(of: slot, valueAge(of: slot), at: now) == .over

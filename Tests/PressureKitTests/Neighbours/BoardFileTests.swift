@@ -89,7 +89,7 @@ import Testing
             guard let theirs = slots(board).first(where: { $0.value.owner == 9 })?.key else { exit(1) }
             guard board.isHeld(theirs) else { exit(2) }
             kill(child, SIGKILL)
-            _ = unsafe waitpid(child, nil, 0)
+            _ = waitpid(child, nil, 0)
             guard !board.isHeld(theirs) else { exit(3) }
             // The next one gets it, without what stood there.
             let next = try place.join()
@@ -103,9 +103,9 @@ import Testing
             let child = pk_fork()
             if child == 0 {
                 let other = place.path + "/other"
-                mkdir(other, 0o755)
+                _ = unsafe mkdir(other, 0o755)
                 let board = try? BoardFile(of: other, in: [place.shm])
-                rmdir(other)
+                _ = unsafe rmdir(other)
                 if board == nil { _exit(1) }
                 kill(getpid(), SIGKILL)
             }
@@ -146,7 +146,7 @@ import Testing
             // The child lives, and holds nothing.
             guard !other.isHeld(owned) else { exit(3) }
             _ = unsafe write(answer, "x", 1)
-            _ = unsafe waitpid(child, nil, 0)
+            _ = waitpid(child, nil, 0)
         }
     }
 
@@ -174,18 +174,18 @@ private final class Place: Sendable {
     let cgroup: String
     init() {
         var template = Array("/tmp/pressurekit-board-test-XXXXXX".utf8CString)
-        unsafe mkdtemp(&template)
-        path = unsafe String(cString: template)
+        _ = unsafe mkdtemp(&template)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         cgroup = path + "/cgroup"
-        mkdir(cgroup, 0o755)
-        mkdir(path + "/shm", 0o755)
+        _ = unsafe mkdir(cgroup, 0o755)
+        _ = unsafe mkdir(path + "/shm", 0o755)
     }
 
     deinit {
-        for name in boards { _ = unlink("\(shm)/\(name)") }
-        _ = rmdir(shm)
-        _ = rmdir(cgroup)
-        _ = rmdir(path)
+        for name in boards { _ = unsafe unlink("\(shm)/\(name)") }
+        _ = unsafe rmdir(shm)
+        _ = unsafe rmdir(cgroup)
+        _ = unsafe rmdir(path)
     }
 
     var shm: String { path + "/shm" }
