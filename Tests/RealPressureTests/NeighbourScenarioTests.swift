@@ -69,7 +69,7 @@ struct NeighbourScenarioTests {
             // The third of this test's own, found by what it was started with.
             var victim: Int32?
             for _ in 0..<200 where victim == nil {
-                victim = Self.process(withArguments: ["three.yaml", "--neighbour", "3"])
+                victim = Self.process(withArguments: ["three.yaml", "--neighbour 3 "])
                 Pause.sleep(.milliseconds(20))
             }
             Pause.sleep(.milliseconds(800))
@@ -84,7 +84,7 @@ struct NeighbourScenarioTests {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }.first { number in
             guard let data = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") else { return false }
-            let line = String(decoding: data, as: UTF8.self).split(separator: "\0").joined(separator: " ")
+            let line = String(decoding: data, as: UTF8.self).split(separator: "\0").joined(separator: " ") + " "
             return line.contains("/neighbours-") && words.allSatisfy(line.contains)
         }
     }
