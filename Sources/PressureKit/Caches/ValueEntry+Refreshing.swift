@@ -22,7 +22,9 @@ extension ValueEntry {
             lifetimes.beginRefresh(slot.address, at: now)
         else { return }
         // Whoever found it due may have been late: then it has just been loaded anew.
-        guard unsafe isDue(slot.base, at: now) else { return lifetimes.endRefresh(slot.address, at: now, hasFailed: false) }
+        guard unsafe isDue(slot.base, at: now) else {
+            return lifetimes.endRefresh(slot.address, at: now, hasFailed: false)
+        }
         Task.detached(priority: .utility) {
             var failure: (any Error)?
             do {
