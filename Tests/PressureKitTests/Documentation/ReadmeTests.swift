@@ -254,7 +254,7 @@ import Testing
         let scenarios = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appending(path: "Scenarios").path
         ).filter { $0.hasSuffix(".yaml") }
-        #expect(scenarios.count == 12, "the article says twelve")
+        #expect(scenarios.count == 13, "the article says thirteen")
         for scenario in scenarios { #expect(article.contains("`Scenarios/\(scenario)`"), "\(scenario)") }
     }
 }
