@@ -80,7 +80,8 @@ import Testing
         let waited = try report.scores.map { try #require($0[.waited]) }
         // What the article says, and a little more or less: here hashes differ from run to run.
         let told = [0.131, 0.151, 5.12, 0.690]
-        for (here, there) in zip(waited, told) { #expect(abs(here / there - 1) < 0.05, "\(here) \(there)") }
+        for (here, there) in zip(waited, told) { #expect(abs(here / there - 1) < 0.12, "\(here) \(there)") }
+        #expect(waited[0] == waited.min())
         let article = try String(
             contentsOf: packageDirectory.appendingPathComponent("Sources/PressureKit/PressureKit.docc/Pressuresim.md"),
             encoding: .utf8
