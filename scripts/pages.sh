@@ -48,6 +48,7 @@ real() {
     local tool=.build/debug/pressuresim
     "$tool" run Scenarios/flashcards.yaml --html "$out/real-run.html" >/dev/null &&
         "$tool" run Scenarios/flood.yaml --virtual --html "$out/real-virtual.html" >/dev/null &&
+        "$tool" run Scenarios/neighbours.yaml --virtual --html "$out/real-processes.html" >/dev/null &&
         "$tool" compare Scenarios/flashcards.yaml --html "$out/real-compare.html" >/dev/null &&
         "$tool" bench --tiny --append "$out/history.jsonl" >/dev/null &&
         "$tool" bench --tiny --append "$out/history.jsonl" --commit second --html "$out/real-bench.html" >/dev/null

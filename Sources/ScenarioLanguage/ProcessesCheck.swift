@@ -10,6 +10,19 @@ extension Scenario {
     /// The part of a limit that each process has if all have the same.
     var evenPart: ByteCount? { memory.cgroupLimit.map { .bytes($0.bytes / processes) } }
 
+    /// The seed by which a process plays, counted from 1: each has its own content and its own order.
+    package func seed(ofProcess number: Int) -> UInt64 { seed &+ UInt64(number - 1) }
+
+    /// The same as a process plays it that is not the first.
+    ///
+    /// What is expected is expected of the first, and what takes memory from all is started by it.
+    package var ofANeighbour: Scenario {
+        var scenario = self
+        scenario.timeline = timeline.ofANeighbour
+        scenario.expectations = []
+        return scenario
+    }
+
     /// What all processes may hold in memory together, in a cgroup never more than its limit.
     package var largestByteCountOfAll: Int {
         // Several have a limit, so nothing overflows.
@@ -53,8 +66,7 @@ struct ProcessesCheck {
 extension [Step] {
     fileprivate var hasRelaunch: Bool { contains { if case .relaunch = $0.action { true } else { false } } }
 
-    /// The same for one process of several that is not the first: whatever takes memory from all of them is started once.
-    package var ofANeighbour: [Step] {
+    fileprivate var ofANeighbour: [Step] {
         map { step in
             var step = step
             switch step.action {

@@ -10,8 +10,9 @@ enum Tool {
         var errors: String
     }
 
-    /// The tool that was built together with the tests.
+    /// The tool that `$PRESSURESIM` names, as an optimized one, or that was built together with the tests.
     static let url: URL? = {
+        if let named = ProcessInfo.processInfo.environment["PRESSURESIM"] { return URL(fileURLWithPath: named) }
         let executable = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         let beside = executable.deletingLastPathComponent().appendingPathComponent("pressuresim")
         let built = packageDirectory.appendingPathComponent(".build/debug/pressuresim")

@@ -20,7 +20,10 @@ package final class Neighbours: LoopGuest {
         /// What was left at the last exchange, and what this process had.
         var available = -1
         var books = MemoryBooks.Reading()
-        /// What the others had brought before the sample that is being taken.
+        /// Whether the newest sample brought nothing new: then the next one begins without a look.
+        var isQuiet = false
+        /// What the others had brought before the sample that is being taken, or before an earlier one: then what they have
+        /// brought since counts twice until the next sample, and so for less room than there is.
         var brought = 0
         /// Their books at that sample.
         var noted = MemoryBooks.Reading()
@@ -97,9 +100,9 @@ package final class Neighbours: LoopGuest {
     package func begin(at now: MonotonicInstant) {
         state.withLock { state in
             for place in state.seats.indices {
-                guard let board = state.seats[place]?.board else { continue }
-                if board.count > 0 { board.look(at: now) }
-                state.seats[place]?.brought = board.othersBooks.brought
+                guard let seat = state.seats[place], !seat.isQuiet else { continue }
+                if seat.board.count > 0 { seat.board.look(at: now) }
+                state.seats[place]?.brought = seat.board.othersBooks.brought
             }
         }
     }
@@ -122,7 +125,8 @@ package final class Neighbours: LoopGuest {
                 guard sit(place, reading.source, &state, at: now), var seat = state.seats[place] else { continue }
                 let own = own(reclaimable: reclaimable, held: held, resident: resident, underWay: seat.underWay)
                 seat.limit = headroom.limit.bytes
-                if state.isRung || seat.isNews(headroom, own.books) {
+                seat.isQuiet = !seat.isNews(headroom, own.books) && !state.isRung
+                if !seat.isQuiet {
                     // Where little is left it matters who is alive.
                     seat.board.exchange(
                         own,

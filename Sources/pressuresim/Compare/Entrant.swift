@@ -8,11 +8,23 @@ final class Entrant: PressureControllerDelegate {
     /// Those of them that have left memory, by their own paths.
     private let gone = Lock<Set<String>>([])
 
+    private let added = Lock<[Entrant]>([])
+
+    /// Those in the other processes that play the scenario.
+    var companions: [Entrant] { added.withLock(\.self) }
+
     init(_ contender: Contender) { self.contender = contender }
+
+    /// The same in one process more.
+    func companion() -> Entrant {
+        let companion = Entrant(contender)
+        added.withLock { $0.append(companion) }
+        return companion
+    }
 
     /// How many values have left memory that no loader makes: this library kept copies, while whoever can only drop had
     /// lost them. 0 for contenders that spill.
-    var onlyCopies: Int { gone.withLock(\.count) }
+    var onlyCopies: Int { gone.withLock(\.count) + companions.reduce(0) { $0 + $1.onlyCopies } }
 
     /// Before the manager is made.
     func configure(_ configuration: inout PressureConfiguration) { configuration.policy = contender.policy }

@@ -29,16 +29,7 @@ final class NeighbourProcesses: Neighbourhood {
 
     /// - Throws: ``EnvironmentRefusal`` when the scenario wants several processes where there can be only one.
     static func check(_ scenario: Scenario, file: String, _ stage: Stage) throws(EnvironmentRefusal) {
-        guard scenario.processes > 1 else { return }
-        if stage.pace.isVirtual {
-            throw EnvironmentRefusal(
-                message: """
-                    The scenario is for \(scenario.processes) processes, and those are played in real time only. Play \
-                    it with pressuresim run and without --virtual, or one process of it: --set processes=1.
-                    """
-            )
-        }
-        guard file == "-" else { return }
+        guard scenario.processes > 1, !stage.pace.isVirtual, file == "-" else { return }
         throw EnvironmentRefusal(
             message: """
                 The scenario is for \(scenario.processes) processes, and each of them reads it: play it from a file, not \
@@ -63,7 +54,7 @@ final class NeighbourProcesses: Neighbourhood {
     }
 
     private func start(_ number: Int, _ scenario: Scenario, _ file: String) throws(EnvironmentRefusal) {
-        let seed = scenario.seed &+ UInt64(number - 1)
+        let seed = scenario.seed(ofProcess: number)
         // The number is for people who look at the processes.
         var arguments = ["run", file, "--seed", "\(seed)", "--neighbour", "\(number)"]
         for text in scenario.overrides { arguments += ["--set", text] }

@@ -95,14 +95,10 @@ struct NeighbourMember: Neighbourhood {
 
     /// Plays what such a process plays of a scenario, says nothing to the user, and tells the first how it went.
     static func play(_ scenario: Scenario, file: String) async throws {
-        var scenario = scenario
-        scenario.timeline = scenario.timeline.ofANeighbour
-        // What is expected is expected of the first.
-        scenario.expectations = []
         var stage = Stage.real(seed: scenario.seed)
         let member = NeighbourMember()
         stage.neighbourhood = member
-        let record = try await Simulation(scenario, file: file, stage: stage).runAlone()
+        let record = try await Simulation(scenario.ofANeighbour, file: file, stage: stage).runAlone()
         member.say(.ended(NeighbourResult(record)))
     }
 }

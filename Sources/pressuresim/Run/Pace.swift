@@ -28,13 +28,6 @@ protocol Pace: Sendable {
     ///
     /// - Throws: `PressureError` when there is no thread.
     func parallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws
-
-    /// Has `body` called now, and again whenever the time that it returned is over, until the pace ends. In virtual time
-    /// only: in real time the library and the tool have threads for that.
-    func repeatedly(_ body: @escaping @Sendable () -> Duration)
-
-    /// Ends what was to be repeated.
-    func endRepetitions()
 }
 
 /// Time as it is.
@@ -57,8 +50,4 @@ struct RealPace: Pace {
     func parallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
         try Blocking.parallel(count, body)
     }
-
-    func repeatedly(_ body: @escaping @Sendable () -> Duration) {}
-
-    func endRepetitions() {}
 }

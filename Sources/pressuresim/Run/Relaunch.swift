@@ -123,12 +123,9 @@ extension Simulation {
                 return .failure(error)
             }
         }
-        log.change { [elapsed = log.elapsed] record in
-            record.duration = elapsed
-            record.finish()
-        }
+        log.change { [elapsed = log.elapsed] record in record.duration = elapsed }
         let record = LifeRecord(
-            log.current,
+            log.finished,
             versions: world.versions,
             savedCaches: try saved.get().caches.count,
             events: stage.events.events

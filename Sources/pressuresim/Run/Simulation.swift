@@ -7,7 +7,7 @@ struct Simulation: Sendable {
     /// The scenario's path: for messages, and for the relative paths in it.
     let file: String
     let progress: Progress
-    let stage: Stage
+    var stage: Stage
     /// Which part of a scenario with `relaunch` steps this is; `nil` for all of one without.
     var life: Life?
     /// Whose order of eviction is played, and what it is asked; `nil` for the library's own.
@@ -36,7 +36,7 @@ struct Simulation: Sendable {
                 return try await part.runAlone()
             }
         } else if scenario.processes > 1 {
-            record = try await playWithNeighbours()
+            record = try await stage.pace.isVirtual ? playVirtualProcesses() : playWithNeighbours()
         } else {
             record = try await runAlone()
         }
@@ -75,29 +75,15 @@ struct Simulation: Sendable {
     }
 
     private func play() async throws -> RunRecord {
-        let log = RunLog(scenario: scenario, file: file, clock: stage.pace.clock, events: stage.events)
-        log.change { $0.isVirtual = stage.pace.isVirtual }
-        do {
-            return try await play(try PressureManager(configuration: configuration(log)), log)
-        } catch let error as PressureError {
-            throw EnvironmentRefusal(error)
-        } catch let error as ContentError {
-            throw EnvironmentRefusal(message: error.description)
-        }
-    }
-
-    private func play(_ manager: PressureManager, _ log: RunLog) async throws -> RunRecord {
-        stage.virtualMachine?.house(manager)
-        let recorder = TimelineRecorder(of: manager, log: log, on: stage)
-        progress.start(disk: stage.disk) { [weak recorder] in recorder?.measure() }
+        let cast = try cast()
+        progress.start(disk: stage.disk) { [weak recorder = cast.recorder] in recorder?.measure() }
         defer { progress.stop() }
         // Without signals the manager is run for those who speak to it.
         let isWatched = !stage.pace.isVirtual && (scenario.memory.isReal || ControlHint.isWanted)
+        let manager = cast.manager
         let monitor = Task { if isWatched { try await manager.run() } }
         do {
-            try await Blocking.run("scenario") { try perform(manager, recorder, log) }
-        } catch is Interrupted {
-            log.change { $0.isInterrupted = true }
+            try await Blocking.run("scenario") { try perform(cast) }
         } catch {
             monitor.cancel()
             await manager.shutdown()
@@ -107,11 +93,46 @@ struct Simulation: Sendable {
         // Then every reclaim is in the record.
         await manager.shutdown()
         try await monitor.value
-        log.change { $0.finish() }
-        return log.current
+        return cast.log.finished
+    }
+
+    /// What plays in a process, and what records it.
+    struct Cast: Sendable {
+        let manager: PressureManager
+        let recorder: TimelineRecorder
+        let log: RunLog
+    }
+
+    /// Makes them.
+    ///
+    /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
+    func cast() throws -> Cast {
+        let log = RunLog(scenario: scenario, file: file, clock: stage.pace.clock, events: stage.events)
+        log.change { $0.isVirtual = stage.pace.isVirtual }
+        do {
+            let manager = try PressureManager(configuration: configuration(log))
+            stage.virtualMachine?.house(manager)
+            return Cast(manager: manager, recorder: TimelineRecorder(of: manager, log: log, on: stage), log: log)
+        } catch {
+            throw EnvironmentRefusal(error)
+        }
     }
 
     /// The blocking part.
+    ///
+    /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
+    func perform(_ cast: Cast) throws {
+        do {
+            try perform(cast.manager, cast.recorder, cast.log)
+        } catch is Interrupted {
+            cast.log.change { $0.isInterrupted = true }
+        } catch let error as PressureError {
+            throw EnvironmentRefusal(error)
+        } catch let error as ContentError {
+            throw EnvironmentRefusal(message: error.description)
+        }
+    }
+
     private func perform(_ manager: PressureManager, _ recorder: TimelineRecorder, _ log: RunLog) throws {
         progress.begin("making values")
         let versions = life.flatMap { $0.number > 0 ? $0.versions : nil }
@@ -137,8 +158,8 @@ struct Simulation: Sendable {
             recorder: recorder,
             progress: progress
         )
-        if scenario.memory.isReal { stage.drive(manager, recorder) }
-        defer { stage.pace.endRepetitions() }
+        let driving = scenario.memory.isReal ? stage.drive(manager, recorder) : nil
+        defer { driving?.end() }
         if let neighbourhood = stage.neighbourhood {
             progress.begin("waiting for the other processes")
             neighbourhood.tell(manager.standing.tiers.resident)
@@ -207,11 +228,13 @@ struct Simulation: Sendable {
     }
 }
 
-extension RunRecord {
-    /// Puts in order what several threads have recorded.
-    mutating func finish() {
-        steps.sort { $0.start < $1.start }
-        timeline.marks.sort { $0.at < $1.at }
+extension RunLog {
+    /// All of it, once nobody adds to it; what several threads have recorded is in order.
+    var finished: RunRecord {
+        var record = current
+        record.steps.sort { $0.start < $1.start }
+        record.timeline.marks.sort { $0.at < $1.at }
+        return record
     }
 }
 

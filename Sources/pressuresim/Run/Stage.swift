@@ -12,6 +12,8 @@ struct Stage: Sendable {
     let skipping: SkippingClock?
     /// The other processes that play the same; `nil` when there are none.
     var neighbourhood: (any Neighbourhood)?
+    /// Where those share their limit in virtual time; really, where all processes do.
+    var board: InMemoryBoard?
 
     /// The machine that is imagined, in virtual time.
     var virtualMachine: VirtualMachine? { machine as? VirtualMachine }
@@ -22,31 +24,41 @@ struct Stage: Sendable {
         stop: StopSignal = StopSignal(),
         events: EventLog = EventLog()
     ) -> Stage {
-        Stage(
-            pace: RealPace(stop: stop),
-            disk: SimulatedDisk(time: RealDiskTime(stop: stop), isImagined: false, seed: seed),
-            machine: RealMachine(),
-            stop: stop,
-            events: events,
-            skipping: SkippingClock()
-        )
+        Stage(RealPace(stop: stop), seed: seed, stop: stop, events: events)
     }
 
-    /// Another machine, in virtual time.
+    /// A process on another machine, in virtual time.
     static func virtual(
         seed: UInt64 = 1,
         stop: StopSignal = StopSignal(),
         events: EventLog = EventLog()
     ) -> Stage {
-        let clock = VirtualClock()
-        return Stage(
-            pace: VirtualPace(clock: clock, stop: stop),
-            disk: SimulatedDisk(time: VirtualDiskTime(clock: clock), isImagined: true, seed: seed),
-            machine: VirtualMachine(),
-            stop: stop,
-            events: events,
-            skipping: nil
-        )
+        let pace = VirtualPace(clock: VirtualClock(), stop: stop)
+        return Stage(pace, VirtualHost(), seed: seed, stop: stop, events: events)
+    }
+
+    /// One more process on this machine, which says nothing; `nil` in real time, where that is a process.
+    func neighbour(seed: UInt64) -> Stage? {
+        guard let pace = pace as? VirtualPace, let virtualMachine else { return nil }
+        return Stage(pace, virtualMachine.host, seed: seed, stop: stop, events: EventLog())
+    }
+
+    private init(_ pace: VirtualPace, _ host: VirtualHost, seed: UInt64, stop: StopSignal, events: EventLog) {
+        self.pace = pace
+        disk = SimulatedDisk(time: VirtualDiskTime(clock: pace.virtualClock), isImagined: true, seed: seed)
+        machine = VirtualMachine(on: host)
+        self.stop = stop
+        self.events = events
+        skipping = nil
+    }
+
+    private init(_ pace: RealPace, seed: UInt64, stop: StopSignal, events: EventLog) {
+        self.pace = pace
+        disk = SimulatedDisk(time: RealDiskTime(stop: stop), isImagined: false, seed: seed)
+        machine = RealMachine()
+        self.stop = stop
+        self.events = events
+        skipping = SkippingClock()
     }
 
     /// What `hog` steps start.
@@ -62,7 +74,7 @@ struct Stage: Sendable {
             configuration.thresholds = taken.thresholds(available: available, total: total)
         }
         guard let virtualMachine else { return }
-        virtualMachine.limit = memory.cgroupLimit
+        virtualMachine.host.limit = memory.cgroupLimit
         configuration.clock = pace.clock
         configuration.isSequential = true
         configuration.workers = 1
@@ -71,19 +83,29 @@ struct Stage: Sendable {
         // By default that depends on this machine's cgroups.
         configuration.bypassesPageCache = false
         configuration.sources = memory.isReal ? [virtualMachine.source] : []
+        if let board { configuration.boards = { (_: String) throws(BoardFile.Refusal) in try board.join() } }
     }
 
     /// Has a manager watch its sources, where nobody's thread does: to be called once the clock is to go.
-    func drive(_ manager: PressureManager, _ recorder: TimelineRecorder) {
-        guard pace.isVirtual else { return }
-        let dues = Lock<(sample: MonotonicInstant, calm: MonotonicInstant?)>((pace.clock.now(), nil))
-        pace.repeatedly { [pace, weak manager, weak recorder] in
+    ///
+    /// - Returns: What is to be ended with it; `nil` in real time.
+    func drive(_ manager: PressureManager, _ recorder: TimelineRecorder) -> VirtualPace.Repetition? {
+        guard let pace = pace as? VirtualPace else { return nil }
+        struct Dues {
+            var sample: MonotonicInstant
+            var calm: MonotonicInstant?
+            /// How often somebody had rung.
+            var rings = 0
+        }
+        let dues = Lock(Dues(sample: pace.clock.now()))
+        return pace.repeatedly { [pace, board, weak manager, weak recorder] in
             guard let manager else { return .seconds(3600) }
-            if dues.withLock({ $0.sample <= pace.clock.now() }) {
+            if dues.withLock({ $0.sample <= pace.clock.now() || $0.rings != board?.rings ?? 0 }) {
                 let next = manager.drive()
                 recorder?.noteEvent()
-                // Calm work is looked for with each sample.
-                dues.withLock { $0 = (pace.clock.now() + next, pace.clock.now()) }
+                // Calm work is looked for with each sample; who rings need not hear it.
+                let now = pace.clock.now()
+                dues.withLock { $0 = Dues(sample: now + next, calm: now, rings: board?.rings ?? 0) }
             }
             if dues.withLock({ $0.calm.map { $0 <= pace.clock.now() } ?? false }) {
                 let pause = manager.driveCleaning()

@@ -21,7 +21,7 @@ final class VirtualHogs: Hogs {
     init(on machine: VirtualMachine, pace: any Pace) {
         self.machine = machine
         self.pace = pace
-        machine.addHolder { [weak self, clock = pace.clock] in self?.held(at: clock.now()) ?? .zero }
+        machine.host.addHolder { [weak self, clock = pace.clock] in self?.held(at: clock.now()) ?? .zero }
     }
 
     var peak: ByteCount { .bytes(state.withLock(\.peak)) }

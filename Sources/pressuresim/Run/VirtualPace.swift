@@ -18,9 +18,26 @@ final class VirtualPace: Pace {
         var parent: Int?
     }
 
-    private struct Repetition {
-        var body: @Sendable () -> Duration
-        var due: MonotonicInstant
+    /// What is done again whenever the time that it asks for is over.
+    final class Repetition: Sendable {
+        fileprivate let body: @Sendable () -> Duration
+        private let next: Lock<MonotonicInstant?>
+
+        fileprivate init(due: MonotonicInstant, _ body: @escaping @Sendable () -> Duration) {
+            next = Lock(due)
+            self.body = body
+        }
+
+        /// When it is to be done next; `nil` once it has ended.
+        fileprivate var due: MonotonicInstant? {
+            get { next.withLock { $0 } }
+            set { next.withLock { if $0 != nil { $0 = newValue } } }
+        }
+
+        fileprivate func isDue(at now: MonotonicInstant) -> Bool { due.map { $0 <= now } ?? false }
+
+        /// It is not done any more.
+        func end() { due = nil }
     }
 
     private struct State {
@@ -62,18 +79,24 @@ final class VirtualPace: Pace {
         // Most often nobody else is there.
         let now = virtualClock.now()
         let isAlone = state.withLock { state in
-            state.lanes.count == 1 && state.repetitions.allSatisfy { $0.due > now }
+            state.lanes.count == 1 && state.repetitions.allSatisfy { !$0.isDue(at: now) }
         }
         if !isAlone { handOn { _ in } }
         return !stop.isSet
     }
 
-    func repeatedly(_ body: @escaping @Sendable () -> Duration) {
-        let now = virtualClock.now()
-        state.withLock { $0.repetitions.append(Repetition(body: body, due: now)) }
+    /// Has `body` called now, and again whenever the time that it returned is over, until that is ended.
+    func repeatedly(_ body: @escaping @Sendable () -> Duration) -> Repetition {
+        let repetition = Repetition(due: virtualClock.now(), body)
+        state.withLock { $0.repetitions.append(repetition) }
+        return repetition
     }
 
-    func endRepetitions() { state.withLock { $0.repetitions = [] } }
+    /// Has whatever is repeated done at once.
+    func repeatNow() {
+        let now = virtualClock.now()
+        for repetition in state.withLock({ $0.repetitions }) { repetition.due = now }
+    }
 
     func parallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
         guard count > 1 else { return body(0) }
@@ -167,7 +190,7 @@ final class VirtualPace: Pace {
                     return nil
                 }
                 let wakes = state.lanes.values.compactMap { $0.children == 0 ? $0.wakesAt : nil }
-                let first = (wakes + state.repetitions.map(\.due)).min()
+                let first = (wakes + state.repetitions.compactMap(\.due)).min()
                 precondition(first != nil, "everybody waits for somebody else")
                 return (first ?? now) - now
             }
@@ -177,15 +200,16 @@ final class VirtualPace: Pace {
     }
 
     private func repeatWhatIsDue() {
-        var index = 0
-        // By index: what is repeated may end the repetitions.
-        while let repetition = state.withLock({ index < $0.repetitions.count ? $0.repetitions[index] : nil }) {
-            if repetition.due <= virtualClock.now() {
-                let pause = repetition.body()
-                let next = virtualClock.now() + max(pause, .microseconds(1))
-                state.withLock { if index < $0.repetitions.count { $0.repetitions[index].due = next } }
-            }
-            index += 1
+        let repetitions = state.withLock { state in
+            state.repetitions.removeAll { $0.due == nil }
+            return state.repetitions
+        }
+        for repetition in repetitions where repetition.isDue(at: virtualClock.now()) {
+            // Whatever asks for it meanwhile asks for one more.
+            repetition.due = MonotonicInstant(nanoseconds: .max)
+            let pause = repetition.body()
+            let next = virtualClock.now() + max(pause, .microseconds(1))
+            repetition.due = min(next, repetition.due ?? next)
         }
     }
 }

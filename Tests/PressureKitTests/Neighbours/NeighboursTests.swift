@@ -135,6 +135,29 @@ import Testing
         }
     }
 
+    /// Whoever sleeps beside others asks nothing of what they share, and still learns what changes.
+    @Test func whileNothingChangesNobodyLooks() throws {
+        let limit = Limit(mebibytes: 128)
+        let processes = try (0..<3).map { try Process(limit, index: $0) }
+        var random = SeededGenerator(seed: 3)
+        try play(processes, rounds: 300, keys: 400, random: &random)
+        for process in processes { process.look() }
+        for process in processes { process.look() }
+        let reads = limit.board.reads
+        for _ in 0..<100 {
+            limit.clock.advance(by: .seconds(1))
+            for process in processes { process.look() }
+        }
+        #expect(limit.board.reads == reads)
+        // One of them takes 8 MiB more: the others see less available, and look who has it.
+        let before = processes[1].manager.snapshot().neighbours
+        for key in 400..<528 { try processes[0].read(key) }
+        processes[1].look()
+        #expect(limit.board.reads > reads)
+        let after = processes[1].manager.snapshot().neighbours
+        #expect(after != before)
+    }
+
     /// Another program takes a quarter of the limit at once: what all free together is what is needed, once.
     @Test(arguments: [2, 4, 8]) func aShortageIsFreedOnce(count: Int) throws {
         let limit = Limit(mebibytes: 256)

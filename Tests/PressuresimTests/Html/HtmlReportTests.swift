@@ -227,6 +227,7 @@ import Testing
         let directory = URL(fileURLWithPath: ProcessInfo.processInfo.environment["PRESSUREKIT_PAGES"] ?? "")
         for (name, record) in try [
             ("run-usual", RunSamples.usual()), ("run-hostile", RunSamples.hostile()), ("run-empty", RunSamples.empty()),
+            ("run-processes", NeighbourProcessesTests.record(killed: true)),
         ] {
             try Data(Self.text(record).utf8).write(to: directory.appendingPathComponent("\(name).html"))
         }

@@ -39,7 +39,7 @@ import Testing
 
     @Test func onlyTheFirstStartsHogs() throws {
         let timeline = "- hog: {size: 8MiB, rate: 8MiB/s}\n  - together: [{hog: {size: 4MiB, rate: 4MiB/s}}, verify]"
-        let steps = try scenario(Self.text("memory: {cgroup_limit: 96MiB}", timeline: timeline)).timeline.ofANeighbour
+        let steps = try scenario(Self.text("memory: {cgroup_limit: 96MiB}", timeline: timeline)).ofANeighbour.timeline
         guard case .wait(.seconds(1)) = steps[0].action, case .together(let inner) = steps[1].action,
             case .wait(.seconds(1)) = inner[0].action, case .verify = inner[1].action
         else {
@@ -48,12 +48,9 @@ import Testing
         }
     }
 
-    @Test func inVirtualTimeTheyAreRefused() throws {
+    @Test func reallyEachOfThemReadsTheFile() throws {
         let three = try scenario(Self.text("memory: {cgroup_limit: 96MiB}\nprocesses: 3"))
-        let refusal = #expect(throws: EnvironmentRefusal.self) {
-            try NeighbourProcesses.check(three, file: "test.yaml", .virtual())
-        }
-        #expect(refusal?.message.contains("--set processes=1") == true)
+        #expect(throws: Never.self) { try NeighbourProcesses.check(three, file: "-", .virtual()) }
         #expect(throws: EnvironmentRefusal.self) { try NeighbourProcesses.check(three, file: "-", .real()) }
         #expect(throws: Never.self) { try NeighbourProcesses.check(three, file: "test.yaml", .real()) }
     }
@@ -107,6 +104,10 @@ import Testing
         #expect(held.count == record.timeline.points.count)
         #expect(held.last is NSNull == killed)
         #expect(all[1]["mean_held_bytes"] as? Int == 50 << 20)
+
+        let lines = TimelineCSV.text(record.timeline).split(separator: "\n")
+        #expect(lines[0].hasSuffix(",process_2_bytes,process_3_bytes"))
+        #expect(lines.last?.hasSuffix(killed ? ",\(50 << 20)," : ",\(50 << 20),\(70 << 20)") == true)
 
         let facts = try RunFacts(JSONReport(record, figures, []).data(), file: "facts")
         let junit = JUnitReport(suites: [.played(facts)]).text

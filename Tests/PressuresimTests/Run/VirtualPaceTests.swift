@@ -57,15 +57,18 @@ import Testing
     @Test func whatIsRepeatedComesWhenItIsDue() {
         let pace = pace()
         let times = Lock<[Duration]>([])
-        pace.repeatedly { [clock] in
+        let repetition = pace.repeatedly { [clock] in
             times.withLock { $0.append(clock.now() - VirtualClock.origin) }
             return .seconds(4)
         }
         pace.sleep(.seconds(10))
         #expect(times.withLock { $0 } == [.zero, .seconds(4), .seconds(8)])
-        pace.endRepetitions()
+        pace.repeatNow()
+        pace.sleep(.seconds(3))
+        #expect(times.withLock { $0.last } == .seconds(10))
+        repetition.end()
         pace.sleep(.seconds(10))
-        #expect(times.withLock { $0.count } == 3)
+        #expect(times.withLock { $0.count } == 4)
     }
 
     /// A seeded walk: the same things side by side take the same turns, on threads that the machine schedules as it likes.

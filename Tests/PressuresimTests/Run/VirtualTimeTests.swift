@@ -9,11 +9,11 @@ import Testing
 /// process draws anew, addresses and hash seeds, can hide. One scenario at a time: each is three processes with all its
 /// values.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct VirtualTimeTests {
-    /// All scenarios that come with the package, but for the one whose processes are real: one of them alone is never short.
+    /// All scenarios that come with the package.
     static let scenarios: [String] = {
         let directory = packageDirectory.appendingPathComponent("Scenarios").path
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.filter { $0.hasSuffix(".yaml") && $0 != "neighbours.yaml" }.sorted()
+        return names.filter { $0.hasSuffix(".yaml") }.sorted()
     }()
 
     /// Whether the thread sanitizer's runtime is in this process: hashing hundreds of MiB takes too long there.

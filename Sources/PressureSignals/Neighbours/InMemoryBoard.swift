@@ -1,22 +1,28 @@
-package import PressureSignals
 import PressureSystem
 
-/// A board in memory: what several processes share, for managers that live in one.
+/// A board in memory: what several processes share, for managers that live in one, as in virtual time.
 package final class InMemoryBoard: Sendable {
     private struct State {
         var header = BoardShortage().words
         var slots = Array(repeating: BoardLayout.Words(repeating: 0), count: BoardLayout.slots)
         var held = Array(repeating: false, count: BoardLayout.slots)
         var rings = 0
+        var reads = 0
     }
 
     private let state = Lock(State())
+    private let hasRung: @Sendable () -> Void
 
     /// Nobody is there.
-    package init() {}
+    ///
+    /// - Parameter hasRung: Called with each ring, by whoever rings: all others are to look.
+    package init(hasRung: @escaping @Sendable () -> Void = {}) { self.hasRung = hasRung }
 
     /// How often somebody has rung.
     package var rings: Int { state.withLock { $0.rings } }
+
+    /// How often somebody has read.
+    package var reads: Int { state.withLock { $0.reads } }
 
     /// What stands in the slots that somebody holds.
     package var slots: [BoardSlot] {
@@ -53,7 +59,10 @@ package final class InMemoryBoard: Sendable {
         deinit { board.kill(place) }
 
         package func read(_ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void) -> Bool {
-            let (header, slots) = board.state.withLock { ($0.header, $0.slots) }
+            let (header, slots) = board.state.withLock { state in
+                state.reads += 1
+                return (state.header, state.slots)
+            }
             body(header) { slots[$0] }
             return true
         }
@@ -70,6 +79,9 @@ package final class InMemoryBoard: Sendable {
 
         package func isHeld(_ place: Int) -> Bool { board.state.withLock { $0.held[place] } }
 
-        package func ring() { board.state.withLock { $0.rings += 1 } }
+        package func ring() {
+            board.state.withLock { $0.rings += 1 }
+            board.hasRung()
+        }
     }
 }
