@@ -95,17 +95,17 @@ package final class Admission: Sendable {
     let clock: any MonotonicClock
     let books: MemoryBooks
     let state = Lock(State())
-    private let supply = Lock<Supply?>(nil)
+    let supply = Lock<Supply?>(nil)
     /// Tasks that wait for memory.
     let sleepers = AdmissionSleepers()
     /// Bytes that are being loaded or restored now, or wait to be.
     private let underWay = Atomic<Int>(0)
     /// Bytes that may be brought in without a look at anything: what ``AdmissionLedger/credit(in:_:)`` last gave, less
     /// what was let in since. A new sample takes back what is left of it.
-    private let credit = Atomic<Int>(0)
+    let credit = Atomic<Int>(0)
     private let admitted = Atomic<Int>(0)
     /// What of ``underWay`` others who share the limit have been told of.
-    private let told = Atomic<Int>(0)
+    let told = Atomic<Int>(0)
 
     /// Creates an admission that lets everything in until it is connected.
     ///
@@ -212,30 +212,6 @@ package final class Admission: Sendable {
         books.wake()
     }
 
-    /// Tells those who share the limit what is under way, and notes what they have.
-    private func tell() {
-        guard let supply = supply.withLock({ $0 }), let room = supply.room() else { return }
-        tell(in: room, supply)
-    }
-
-    /// The same, for a room that is known.
-    func tell(in room: AdmissionRoom, _ supply: Supply) {
-        guard let neighbours = supply.neighbours, neighbours.sharers(at: room.place) > 1 else {
-            if told.load(ordering: .relaxed) > 0 { forgetOthers() }
-            return
-        }
-        let underWay = withLedger { $0.ledger.underWay - $0.ledger.waiting }
-        let beside = neighbours.tell(underWay: underWay, at: room.place, at: clock.now())
-        told.store(max(1, underWay), ordering: .relaxed)
-        state.withLock { $0.ledger.beside = beside }
-    }
-
-    /// Nobody shares the limit any more.
-    private func forgetOthers() {
-        told.store(0, ordering: .relaxed)
-        state.withLock { $0.ledger.beside = 0 }
-    }
-
     /// Has a look at the ledger, with what is under way now.
     func withLedger<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock { state in
@@ -243,89 +219,6 @@ package final class Admission: Sendable {
             return body(&state)
         }
     }
-
-    // MARK: The background reclaim
-
-    /// What the background reclaim is to do now.
-    package struct BackgroundWish: Hashable, Sendable {
-        /// How many bytes to free.
-        package var bytes: Int
-        /// Whether to give the free part of the heap back to the system.
-        package var givesHeapBack: Bool
-        /// The sample it goes by.
-        package var room: AdmissionRoom
-    }
-
-    /// What the background reclaim is to do now, by the newest sample; `nil` for nothing, or while it rests.
-    package func backgroundWish() -> BackgroundWish? { supply.withLock { $0 }.flatMap(backgroundWish) }
-
-    private func backgroundWish(_ supply: Supply) -> BackgroundWish? {
-        guard let room = supply.room() else { return nil }
-        let (now, reading) = (clock.now(), reading(in: room, supply))
-        let wish: BackgroundWish? = withLedger { state in
-            let isHeapResting = state.heapRestsUntil.map { now < $0 } ?? false
-            let isNews = state.heapGivenBackAt.map { $0 < room.takenAt } ?? true
-            let givesHeapBack = isNews && room.wantsHeapBack && (room.needsHeapBack || !isHeapResting)
-            let isResting = state.restsUntil.map { now < $0 } ?? false
-            let need = state.ledger.need(in: room, reading)
-            let part = supply.neighbours?.part(of: need, at: room.place, underWay: state.ledger.underWay, at: now)
-            if let part, part < need { supply.neighbours?.ring(at: room.place, need: need, at: now) }
-            let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading, part: part)
-            guard bytes > 0 || givesHeapBack else { return nil }
-            return BackgroundWish(bytes: bytes, givesHeapBack: givesHeapBack, room: room)
-        }
-        return wish
-    }
-
-    /// What has come into memory below a limit and left it: by this process, and by those that share the limit with it.
-    func reading(in room: AdmissionRoom, _ supply: Supply) -> MemoryBooks.Reading {
-        var reading = books.reading
-        if let before = room.others, let neighbours = supply.neighbours {
-            let change = neighbours.change(at: room.place, since: before, at: clock.now())
-            reading.brought += change.brought
-            reading.returned += change.returned
-        }
-        return reading
-    }
-
-    /// Whether others take memory and have begun on the least that is to stay free.
-    package func isPressed() -> Bool {
-        guard let room = supply.withLock({ $0 })?.room() else { return false }
-        return room.isTaken && room.bytes < 0
-    }
-
-    /// The heap was given back, which took so long, and whoever allocated meanwhile waited. It is fifty times as long until
-    /// it may be again, unless it must, by a newer sample.
-    package func noteHeapGivenBack(in duration: Duration) {
-        let end = clock.now()
-        state.withLock { state in
-            state.heapRestsUntil = end + duration * 50
-            state.heapGivenBackAt = end
-        }
-    }
-
-    /// Has a new sample taken. Waits some milliseconds at most.
-    package func refresh() { _ = supply.withLock { $0 }?.refresh() }
-
-    /// The background reclaim has made a batch. If it has found next to nothing that may leave, it looks again when
-    /// something may have changed.
-    package func note(batch bytes: Int, isExhausted: Bool) {
-        let now = clock.now()
-        state.withLock { state in
-            state.counts.batches += 1
-            state.counts.freedInBackground.bytes += bytes
-            if isExhausted { state.restsUntil = now + Self.pause }
-        }
-        books.wake()
-    }
-
-    /// There is a new sample: has the background reclaim begin, if less is left than the low watermark.
-    package func keepWatermarks() {
-        credit.store(0, ordering: .relaxed)
-        supply.withLock { $0 }.map(keepWatermarks)
-    }
-
-    func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }
 
     /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
     /// one is not.

@@ -189,13 +189,17 @@ package final class Neighbours: LoopGuest {
     }
 
     /// What the others below a limit have brought and given back since an earlier reading of their books.
+    ///
+    /// - Parameter isWaitedFor: Whether it is for a load. Otherwise nobody looks where the newest sample brought nothing new and
+    ///   nothing has come or gone since.
     package func change(
         at place: Int,
         since earlier: MemoryBooks.Reading,
+        isWaitedFor: Bool,
         at now: MonotonicInstant
     ) -> MemoryBooks.Reading {
         guard let seat = seat(place) else { return MemoryBooks.Reading() }
-        seat.board.look(at: now)
+        if isWaitedFor || !seat.isQuiet || books.reading != seat.books { seat.board.look(at: now) }
         let books = seat.board.othersBooks
         let change = MemoryBooks.Reading(
             brought: books.brought - earlier.brought,

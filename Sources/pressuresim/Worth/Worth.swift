@@ -40,11 +40,11 @@ struct Worth: Sendable {
         var result = WorthResult(kind: kind, cell: cell)
         func lru(_ bound: Int, _ times: WorthPlan.Times) throws -> WorthOutcome {
             result.bound = bound
-            return try run.play(.lru, bound: result.boundBytes ?? .zero, plan.times(times, with: swing))
+            return try run.play(.lru, bounds: result.bounds ?? [], plan.times(times, with: swing))
         }
         var kits: [WorthOutcome] = []
         func kit() throws -> WorthOutcome {
-            try run.play(.kit, bound: .zero, plan.times(plan.times, with: swing))
+            try run.play(.kit, bounds: [], plan.times(plan.times, with: swing))
         }
         guard !plan.isAlone else {
             for round in 0..<plan.rounds {
@@ -59,13 +59,28 @@ struct Worth: Sendable {
             result.bound = search.best
             return result.bound != nil
         }
+        /// Whom an equal part does not suit best gets a better one, as somebody would find who divides by hand.
+        func divide(_ bound: Int) throws {
+            var fastest = 0.0
+            var best: Int?
+            for part in kind.firstParts {
+                progress.begin("\(title): LRUs, \(part) % for the first")
+                result.firstPart = part
+                let outcome = try lru(bound, plan.probe)
+                guard outcome.isAlive, outcome.figures.readsPerSecond > fastest else { continue }
+                (fastest, best) = (outcome.figures.readsPerSecond, part)
+            }
+            result.firstPart = best
+        }
         repeat {
+            result.firstPart = nil
             while let bound = search.next {
                 progress.begin("\(title): LRU of \(bound) %")
                 let outcome = try lru(bound, plan.probe)
                 search.note(bound, speed: outcome.isAlive ? outcome.figures.readsPerSecond : nil)
             }
             guard settle(), let bound = result.bound else { break }
+            try divide(bound)
             result.outcomes = []
             for round in 0..<plan.rounds {
                 progress.begin("\(title): round \(round + 1) of \(plan.rounds)")

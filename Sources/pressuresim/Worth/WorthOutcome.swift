@@ -94,8 +94,18 @@ struct WorthResult: Hashable, Sendable {
     /// In the order in which they took place; those of an LRU that was killed after all are among the probes.
     var outcomes: [WorthOutcome] = []
 
-    /// Of each LRU there: processes share the limit.
-    var boundBytes: ByteCount? { bound.map { .bytes(cell.limit.bytes / 100 * $0 / kind.processes) } }
+    /// What of it the first process's LRU has, in hundredths; `nil` for an equal part.
+    var firstPart: Int?
+
+    /// Of each process's LRU; `nil` when it was killed with every one.
+    var bounds: [ByteCount]? {
+        bound.map { bound in
+            let (all, count) = (cell.limit.bytes / 100 * bound, kind.processes)
+            guard let firstPart, count > 1 else { return Array(repeating: .bytes(all / count), count: count) }
+            let first = all / 100 * firstPart
+            return [.bytes(first)] + Array(repeating: .bytes((all - first) / (count - 1)), count: count - 1)
+        }
+    }
 
     func outcomes(of contender: WorthContender) -> [WorthOutcome] { outcomes.filter { $0.contender == contender } }
 

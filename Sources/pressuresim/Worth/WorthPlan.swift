@@ -34,6 +34,15 @@ enum WorthKind: String, CaseIterable, Hashable, Sendable, Codable {
     /// How long each reader of a process rests after a read.
     func pause(_ index: Int) -> Duration? { self == .busy4 && index > 0 ? .milliseconds(20) : nil }
 
+    /// The parts of the bound to try for the first process's LRU, in hundredths, where the processes are not alike: an equal part
+    /// first. The others share the rest equally.
+    var firstParts: [Int] {
+        switch self {
+        case .still, .swing, .shared2, .shared4: []
+        case .busy4, .dear4: [25, 40, 55, 70, 85]
+        }
+    }
+
     /// How often a value is loaded for one load.
     func repeats(_ index: Int) -> Int { self == .dear4 && index == 0 ? 10 : 1 }
 

@@ -70,9 +70,13 @@ struct WorthReport {
     /// A contender as it is called in a cell.
     static func name(_ contender: WorthContender, _ result: WorthResult) -> String {
         guard contender == .lru else { return "PressureKit" }
-        guard let bytes = result.boundBytes, let bound = result.bound else { return "LRU" }
-        let each = result.kind.processes > 1 ? " each" : ""
-        return "LRU of \(Quantities.bytes(Double(bytes.bytes))), \(bound) %\(each.isEmpty ? "" : " together")"
+        guard let bounds = result.bounds, let bound = result.bound else { return "LRU" }
+        func text(_ bytes: ByteCount) -> String { Quantities.bytes(Double(bytes.bytes)) }
+        guard let first = bounds.first, let last = bounds.last, bounds.count > 1 else {
+            return "LRU of \(text(bounds[0])), \(bound) %"
+        }
+        let words = first == last ? text(first) : "\(text(first)) and \(bounds.count - 1) × \(text(last))"
+        return "LRU of \(words), \(bound) % together"
     }
 
     /// A figure with its title.
@@ -155,8 +159,10 @@ struct WorthJSON: Encodable {
         var values: Int
         var zipf: Double
         var readers: Int
-        /// Of each LRU, and of all together in hundredths of the limit.
+        /// Of each LRU; where they have parts of their own, of the first one, and of each of the others.
         var boundBytes: Int?
+        var otherBoundBytes: Int?
+        /// Of all together, in hundredths of the limit.
         var bound: Int?
         var probes: [BoundSearch.Probe]
         var ratio: Double?
@@ -180,7 +186,8 @@ struct WorthJSON: Encodable {
                 values: result.cell.values,
                 zipf: result.cell.zipf,
                 readers: result.cell.readers,
-                boundBytes: result.boundBytes?.bytes,
+                boundBytes: result.bounds?.first?.bytes,
+                otherBoundBytes: result.firstPart == nil ? nil : result.bounds?.last?.bytes,
                 bound: result.bound,
                 probes: result.probes,
                 ratio: result.ratio,

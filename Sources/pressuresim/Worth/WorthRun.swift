@@ -17,15 +17,15 @@ struct WorthRun: Sendable {
 
     /// Blocks until the processes have ended, whichever way. Their cgroup is gone then.
     ///
-    /// - Parameter bound: of each LRU.
+    /// - Parameter bounds: of each process's LRU.
     /// - Throws: ``EnvironmentRefusal`` where no cgroup can be made, or a process cannot do its work.
-    func play(_ contender: WorthContender, bound: ByteCount, _ times: WorthPlan.Times) throws -> WorthOutcome {
+    func play(_ contender: WorthContender, bounds: [ByteCount], _ times: WorthPlan.Times) throws -> WorthOutcome {
         // A process that was killed does not hear what time counts.
         signal(SIGPIPE, SIG_IGN)
         let limited = try LimitedGroup(limit: cell.limit)
         return try limited.removedAfter {
             let processes = try (0..<kind.processes).map { index in
-                try WorthProcess(job(contender, bound, index), in: limited, tool)
+                try WorthProcess(job(contender, index < bounds.count ? bounds[index] : .zero, index), in: limited, tool)
             }
             let watch = Watch(processes: processes, group: limited.group)
             let isFull = watch.until(seconds: Self.patience.fill) { processes.allSatisfy(\.isReady) }

@@ -75,8 +75,17 @@ enum WorthSamples {
         #expect(result.figures(of: .lru)?.readsPerSecond == 19_564)
         #expect(result.ratio == 20_500.0 / 19_564)
         #expect(result.typical(.kit)?.figures.readsPerSecond == 20_500)
-        #expect(result.boundBytes?.bytes == 256 << 20 / 100 * 90)
-        #expect(WorthSamples.usual.results[2].boundBytes?.bytes == 256 << 20 / 100 * 90 / 2)
+        #expect(result.bounds?.map(\.bytes) == [256 << 20 / 100 * 90])
+        let equal = WorthSamples.usual.results[2]
+        #expect(equal.bounds?.map(\.bytes) == Array(repeating: 256 << 20 / 100 * 90 / 2, count: 2))
+        #expect(WorthReport.name(.lru, equal).hasPrefix("LRU of 115.2 MiB, 90 % together"))
+        var busy = WorthResult(kind: .busy4, cell: equal.cell)
+        busy.bound = 90
+        busy.firstPart = 70
+        let bounds = try #require(busy.bounds?.map(\.bytes))
+        #expect(bounds.count == 4 && bounds.reduce(0, +) <= 256 << 20 / 10 * 9)
+        #expect(bounds[0] > bounds[1] * 6 && Set(bounds.dropFirst()).count == 1)
+        #expect(WorthReport.name(.lru, busy) == "LRU of 161.3 MiB and 3 × 23.0 MiB, 90 % together")
         #expect(WorthSamples.usual.isRight)
     }
 

@@ -1,0 +1,76 @@
+import PressureSignals
+import PressureSystem
+import Synchronization
+
+/// What the background reclaim is to do, and what it has done.
+extension Admission {
+    /// What the background reclaim is to do now.
+    package struct BackgroundWish: Hashable, Sendable {
+        /// How many bytes to free.
+        package var bytes: Int
+        /// Whether to give the free part of the heap back to the system.
+        package var givesHeapBack: Bool
+        /// The sample it goes by.
+        package var room: AdmissionRoom
+    }
+
+    /// What the background reclaim is to do now, by the newest sample; `nil` for nothing, or while it rests.
+    package func backgroundWish() -> BackgroundWish? { supply.withLock { $0 }.flatMap(backgroundWish) }
+
+    func backgroundWish(_ supply: Supply) -> BackgroundWish? {
+        guard let room = supply.room() else { return nil }
+        let (now, reading) = (clock.now(), reading(in: room, supply, isWaitedFor: false))
+        let wish: BackgroundWish? = withLedger { state in
+            let isHeapResting = state.heapRestsUntil.map { now < $0 } ?? false
+            let isNews = state.heapGivenBackAt.map { $0 < room.takenAt } ?? true
+            let givesHeapBack = isNews && room.wantsHeapBack && (room.needsHeapBack || !isHeapResting)
+            let isResting = state.restsUntil.map { now < $0 } ?? false
+            let need = state.ledger.need(in: room, reading)
+            let part = supply.neighbours?.part(of: need, at: room.place, underWay: state.ledger.underWay, at: now)
+            if let part, part < need { supply.neighbours?.ring(at: room.place, need: need, at: now) }
+            let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading, part: part)
+            guard bytes > 0 || givesHeapBack else { return nil }
+            return BackgroundWish(bytes: bytes, givesHeapBack: givesHeapBack, room: room)
+        }
+        return wish
+    }
+
+    /// Whether others take memory and have begun on the least that is to stay free.
+    package func isPressed() -> Bool {
+        guard let room = supply.withLock({ $0 })?.room() else { return false }
+        return room.isTaken && room.bytes < 0
+    }
+
+    /// The heap was given back, which took so long, and whoever allocated meanwhile waited. It is fifty times as long until
+    /// it may be again, unless it must, by a newer sample.
+    package func noteHeapGivenBack(in duration: Duration) {
+        let end = clock.now()
+        state.withLock { state in
+            state.heapRestsUntil = end + duration * 50
+            state.heapGivenBackAt = end
+        }
+    }
+
+    /// Has a new sample taken. Waits some milliseconds at most.
+    package func refresh() { _ = supply.withLock { $0 }?.refresh() }
+
+    /// The background reclaim has made a batch. If it has found next to nothing that may leave, it looks again when
+    /// something may have changed.
+    package func note(batch bytes: Int, isExhausted: Bool) {
+        let now = clock.now()
+        state.withLock { state in
+            state.counts.batches += 1
+            state.counts.freedInBackground.bytes += bytes
+            if isExhausted { state.restsUntil = now + Self.pause }
+        }
+        books.wake()
+    }
+
+    /// There is a new sample: has the background reclaim begin, if less is left than the low watermark.
+    package func keepWatermarks() {
+        credit.store(0, ordering: .relaxed)
+        supply.withLock { $0 }.map(keepWatermarks)
+    }
+
+    func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }
+}
