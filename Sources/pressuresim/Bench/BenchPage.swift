@@ -10,6 +10,8 @@ struct BenchPage {
     var scale: [ScaleRow] = []
     /// What was measured with, of the last run.
     var corpus = ""
+    /// Whether the last run went on to its end: one that was interrupted is judged by nothing.
+    var isComplete = true
 
     /// The page.
     ///
@@ -37,6 +39,13 @@ struct BenchPage {
         let held = last.metrics.compactMap(\.holds)
         let reached = held.count(where: \.self)
         let missing = last.metrics.count - held.count
+        guard isComplete else {
+            return Page.verdict(
+                .open,
+                "Interrupted after \(held.count) of \(Quantities.count(last.metrics.count, "metric"))".unbroken,
+                "What is here was measured until then. No goal is held against it."
+            )
+        }
         let rest = missing > 0 ? " \(Quantities.count(missing, "metric")) could not be measured here." : ""
         let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept.".unbroken : ""
         return Page.verdict(

@@ -138,7 +138,9 @@ struct BenchCommand: AsyncParsableCommand {
     /// All runs so far, with this one.
     private func page(_ record: BenchRecord, _ runs: [BenchRun]) -> Data {
         let runs = runs + [run(record)]
-        return Data(BenchPage(runs: runs, scale: record.scale, corpus: record.machine.corpus).page.text.utf8)
+        var page = BenchPage(runs: runs, scale: record.scale, corpus: record.machine.corpus)
+        page.isComplete = record.isComplete
+        return Data(page.page.text.utf8)
     }
 
     private func run(_ record: BenchRecord) -> BenchRun {

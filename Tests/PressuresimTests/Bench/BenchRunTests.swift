@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import ReportPages
 @testable import pressuresim
 
 /// A run from end to end, so small that only its shape means something.
@@ -64,6 +65,13 @@ import Testing
         #expect(text.hasSuffix("\nInterrupted: 1 of \(BenchMetric.allCases.count) metrics measured."))
         #expect(!text.contains("Cost of an entry"))
         #expect(try JSONDecoder().decode(Complete.self, from: BenchJSON(record).data()).complete == false)
+        var page = BenchPage(runs: [BenchRun(record, plan: "full", commit: nil)])
+        page.isComplete = record.isComplete
+        let words = "Interrupted after 1 of \(BenchMetric.allCases.count) metrics".unbroken
+        #expect(page.page.text.contains(words))
+        #expect(!page.page.text.contains("A missed goal"))
+        page.isComplete = true
+        #expect(!page.page.text.contains("Interrupted") && page.page.text.contains("A missed goal"))
     }
 
     private struct Complete: Decodable {
