@@ -40,9 +40,10 @@ struct BenchPage {
         let reached = held.count(where: \.self)
         let missing = last.metrics.count - held.count
         guard isComplete else {
+            let measured = last.metrics.count { $0.value != nil }
             return Page.verdict(
                 .open,
-                "Interrupted after \(held.count) of \(Quantities.count(last.metrics.count, "metric"))".unbroken,
+                "Interrupted after \(measured) of \(Quantities.count(last.metrics.count, "metric"))".unbroken,
                 "What is here was measured until then. No goal is held against it."
             )
         }
