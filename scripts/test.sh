@@ -31,7 +31,7 @@ step "build" "$swift" build --build-tests
 step "real memory limits" scripts/real.sh
 step "a guest kernel" scripts/guest.sh --short
 beside others
-# Optimized, the tool plays whole scenarios in a fifth of the time; the steps below play them unoptimized.
+# Optimized, the tool plays whole scenarios in less than half the time; the steps below play them unoptimized.
 export PRESSURESIM=$PWD/.build/release/pressuresim
 "$swift" build --configuration release --product pressuresim >/dev/null || unset PRESSURESIM
 # Those below real limits have run above.

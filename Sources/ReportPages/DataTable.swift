@@ -22,6 +22,7 @@ package struct DataTable: Sendable {
     var isCaptionHidden = false
     package var columns: [Column]
     var rows: [Row] = []
+    private var lastMoment: [String] = []
 
     package init(caption: String, isCaptionHidden: Bool = false, columns: [Column]) {
         (self.caption, self.isCaptionHidden, self.columns) = (caption, isCaptionHidden, columns)
@@ -30,6 +31,14 @@ package struct DataTable: Sendable {
     /// Adds a row of texts.
     package mutating func add(_ cells: [String], position: Double? = nil, class: String? = nil) {
         add(cells.map(Html.text), position: position, class: `class`)
+    }
+
+    /// Adds a row of texts about a moment, unless it says what the row before does: two points at one moment with nothing between
+    /// them are one line, and one place to stop at with the arrow keys.
+    package mutating func add(moment cells: [String], position: Double) {
+        guard cells != lastMoment else { return }
+        lastMoment = cells
+        add(cells, position: position)
     }
 
     /// Adds a row.

@@ -200,10 +200,10 @@ package final class Neighbours: LoopGuest {
     ) -> MemoryBooks.Reading {
         guard let seat = seat(place) else { return MemoryBooks.Reading() }
         if isWaitedFor || !seat.isQuiet || books.reading != seat.books { seat.board.look(at: now) }
-        let books = seat.board.othersBooks
+        let others = seat.board.othersBooks
         let change = MemoryBooks.Reading(
-            brought: books.brought - earlier.brought,
-            returned: books.returned - earlier.returned
+            brought: others.brought - earlier.brought,
+            returned: others.returned - earlier.returned
         )
         // Of another board, after a move, it would be no difference.
         guard change.brought >= 0, change.returned >= 0, abs(change.resident) <= seat.limit else {

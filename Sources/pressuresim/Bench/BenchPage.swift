@@ -36,9 +36,6 @@ struct BenchPage {
     // MARK: Now
 
     private var verdict: Html {
-        let held = last.metrics.compactMap(\.holds)
-        let reached = held.count(where: \.self)
-        let missing = last.metrics.count - held.count
         guard isComplete else {
             let measured = last.metrics.count { $0.value != nil }
             return Page.verdict(
@@ -47,6 +44,9 @@ struct BenchPage {
                 "What is here was measured until then. No goal is held against it."
             )
         }
+        let held = last.metrics.compactMap(\.holds)
+        let reached = held.count(where: \.self)
+        let missing = last.metrics.count - held.count
         let rest = missing > 0 ? " \(Quantities.count(missing, "metric")) could not be measured here." : ""
         let earlier = runs.count > 1 ? " \(Quantities.count(runs.count, "run")) are kept.".unbroken : ""
         return Page.verdict(

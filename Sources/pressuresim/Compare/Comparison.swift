@@ -20,6 +20,14 @@ struct Comparison: Sendable {
     ///
     /// - Throws: ``EnvironmentRefusal`` when this machine cannot play the scenario.
     func run() async throws -> ComparisonReport? {
+        if isReal, scenario.processes > 1 {
+            throw EnvironmentRefusal(
+                message: """
+                    The scenario is for \(scenario.processes) processes, and real ones would each answer pressure in the \
+                    library's own way. Compare in virtual time, without --real, or one process of it: --set processes=1.
+                    """
+            )
+        }
         var scenario = scenario
         scenario.expectations = []
         var remarks: [String] = []

@@ -8,6 +8,7 @@ final class Entrant: PressureControllerDelegate {
     /// Those of them that have left memory, by their own paths.
     private let gone = Lock<Set<String>>([])
 
+    /// See ``companions``.
     private let added = Lock<[Entrant]>([])
 
     /// Those in the other processes that play the scenario.

@@ -47,13 +47,17 @@ struct Score: Sendable {
         self.values = values
     }
 
+    /// Of all processes that played: who takes memory from another one makes that one wait.
+    ///
     /// - Parameter isReal: whether the process's memory and the clock were real.
     init(_ entrant: Entrant, _ record: RunRecord, isReal: Bool) {
+        let records = [record] + record.others
         contender = entrant.contender
         onlyCopies = entrant.onlyCopies
         lost = Set(record.tally.losses.map(\.path)).count
         failures = record.tally.failures
-        let tally = record.tally
+        var tally = record.tally
+        for other in record.others { tally.add(other.tally) }
         // The first reading of a value is everybody's: it says nothing about who evicts what.
         var all = tally.reloads
         for outcome in [AccessOutcome.hit, .restore] {
@@ -68,21 +72,22 @@ struct Score: Sendable {
         values[.p50] = all.percentile(50)
         values[.p99] = all.percentile(99)
         values[.max] = all.percentile(100)
+        let reclaims = records.flatMap(\.reclaims)
         func sum(_ key: KeyPath<ReclaimRecord, Int>) -> Double {
-            record.reclaims.reduce(0) { $0 + Double($1[keyPath: key]) }
+            reclaims.reduce(0) { $0 + Double($1[keyPath: key]) }
         }
-        let asked = record.reclaims.filter {
+        let asked = reclaims.filter {
             $0.origin == PressureCause.Origin.simulated.rawValue && ($0.goalBytes ?? 0) > 0
         }
         if !asked.isEmpty {
             let goal = asked.reduce(0.0) { $0 + Double($1.goalBytes ?? 0) }
             freedOfAsked = asked.reduce(0.0) { $0 + Double($1.claimedBytes) } / goal
         }
-        values[.written] = Double(record.outflow.copiedBytes)
-        values[.evicted] = Double(record.outflow.values)
-        values[.freed] = Double(record.outflow.bytes)
+        values[.written] = Double(records.reduce(0) { $0 + $1.outflow.copiedBytes })
+        values[.evicted] = Double(records.reduce(0) { $0 + $1.outflow.values })
+        values[.freed] = Double(records.reduce(0) { $0 + $1.outflow.bytes })
         if isReal { values[.returned] = sum(\.returnedBytes) }
-        values[.reclaims] = Double(record.reclaims.count)
+        values[.reclaims] = Double(reclaims.count)
     }
 
     /// How far the runs of one contender are apart in ``Column/waited``, over their median: the most of all contenders.

@@ -152,7 +152,6 @@ extension HtmlReport {
             ] + (isThere(\.inState) ? [.number("In the state file")] : []) + [.number("Only there")]
                 + (hasResident ? [.number("VmRSS")] : [])
         )
-        var last: [String] = []
         for index in Thinning.evenly(points.count, limit: Self.told) {
             let point = points[index]
             var cells = [
@@ -162,10 +161,7 @@ extension HtmlReport {
             if isThere(\.inState) { cells.append("\(point.inState)") }
             cells.append("\(point.spilled)")
             if hasResident { cells.append(point.rss.map { "\($0)" } ?? "–") }
-            // Two points at one moment with nothing between them are one line.
-            if cells == last { continue }
-            last = cells
-            table.add(cells, position: x.position(of: point.at.seconds))
+            table.add(moment: cells, position: x.position(of: point.at.seconds))
         }
         return table
     }

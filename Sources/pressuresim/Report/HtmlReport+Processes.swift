@@ -66,10 +66,8 @@ extension HtmlReport {
         )
         for index in Thinning.evenly(points.count, limit: Self.told) {
             let seconds = points[index].at.seconds
-            table.add(
-                [Quantities.fixed(seconds, 2) + " s"] + curves.map { $0.held[index].map { "\($0)" } ?? "–" },
-                position: x.position(of: seconds)
-            )
+            let cells = [Quantities.fixed(seconds, 2) + " s"] + curves.map { $0.held[index].map { "\($0)" } ?? "–" }
+            table.add(moment: cells, position: x.position(of: seconds))
         }
         return table
     }

@@ -66,6 +66,8 @@ struct RunRecord: Sendable {
     var cgroupHits: Int?
     /// The processes that played the same beside this one.
     var neighbours: [Neighbour] = []
+    /// What those saw, in virtual time; a process of its own keeps that to itself.
+    var others: [RunRecord] = []
     /// The phase that is played; `nil` before the first.
     var phase: String?
     /// Time from the first step to the end of the last; the final verification follows it.

@@ -75,6 +75,23 @@ struct Simulation: Sendable {
     }
 
     private func play() async throws -> RunRecord {
+        try await Self.refusing { try await playCast() }
+    }
+
+    /// What the library or a corpus refuses, this machine refuses.
+    ///
+    /// - Throws: ``EnvironmentRefusal`` for it, and whatever else is thrown.
+    static func refusing(_ play: () async throws -> RunRecord) async throws -> RunRecord {
+        do {
+            return try await play()
+        } catch let error as PressureError {
+            throw EnvironmentRefusal(error)
+        } catch let error as ContentError {
+            throw EnvironmentRefusal(message: error.description)
+        }
+    }
+
+    private func playCast() async throws -> RunRecord {
         let cast = try cast()
         progress.start(disk: stage.disk) { [weak recorder = cast.recorder] in recorder?.measure() }
         defer { progress.stop() }
@@ -104,32 +121,20 @@ struct Simulation: Sendable {
     }
 
     /// Makes them.
-    ///
-    /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func cast() throws -> Cast {
         let log = RunLog(scenario: scenario, file: file, clock: stage.pace.clock, events: stage.events)
         log.change { $0.isVirtual = stage.pace.isVirtual }
-        do {
-            let manager = try PressureManager(configuration: configuration(log))
-            stage.virtualMachine?.house(manager)
-            return Cast(manager: manager, recorder: TimelineRecorder(of: manager, log: log, on: stage), log: log)
-        } catch {
-            throw EnvironmentRefusal(error)
-        }
+        let manager = try PressureManager(configuration: configuration(log))
+        stage.virtualMachine?.house(manager)
+        return Cast(manager: manager, recorder: TimelineRecorder(of: manager, log: log, on: stage), log: log)
     }
 
     /// The blocking part.
-    ///
-    /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func perform(_ cast: Cast) throws {
         do {
             try perform(cast.manager, cast.recorder, cast.log)
         } catch is Interrupted {
             cast.log.change { $0.isInterrupted = true }
-        } catch let error as PressureError {
-            throw EnvironmentRefusal(error)
-        } catch let error as ContentError {
-            throw EnvironmentRefusal(message: error.description)
         }
     }
 

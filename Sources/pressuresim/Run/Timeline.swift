@@ -1,7 +1,7 @@
 import PressureKit
 
 /// How memory went while a scenario was played: the curve behind the page, the CSV and the live line.
-struct Timeline: Codable, Equatable, Sendable {
+struct Timeline: Codable, Sendable {
     /// What was there at one moment.
     struct Point: Codable, Sendable, Equatable {
         /// Since the timeline began.

@@ -82,7 +82,13 @@ final class VirtualProcesses: Sendable {
 
 extension Simulation {
     /// Plays the scenario's processes side by side, and adds to the first one's record how the others fared.
+    ///
+    /// - Throws: ``EnvironmentRefusal`` when this machine cannot play it.
     func playVirtualProcesses() async throws -> RunRecord {
+        try await Self.refusing { try await playSideBySide() }
+    }
+
+    private func playSideBySide() async throws -> RunRecord {
         let processes = VirtualProcesses(self)
         let parts = processes.acquainted
         let casts = try parts.map { try $0.cast() }
@@ -101,15 +107,12 @@ extension Simulation {
         }
         for cast in casts { await cast.manager.shutdown() }
         try failures.rethrow()
-        var record = casts[0].log.finished
+        let records = casts.map(\.log.finished)
+        var record = records[0]
+        record.others = Array(records.dropFirst())
         record.add(
-            parts.indices.dropFirst().map { index in
-                RunRecord.Neighbour(
-                    number: index + 1,
-                    seed: parts[index].scenario.seed,
-                    end: .finished,
-                    result: NeighbourResult(casts[index].log.finished)
-                )
+            record.others.enumerated().map { index, other in
+                .init(number: index + 2, seed: other.scenario.seed, end: .finished, result: NeighbourResult(other))
             }
         )
         return record

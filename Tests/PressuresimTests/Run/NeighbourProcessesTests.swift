@@ -117,6 +117,10 @@ import Testing
         let page = RunSamples.report(record).page.text
         for tone in ["blue", "sky", "green"] { #expect(page.contains("line-\(tone)"), "\(tone)") }
         #expect(page.contains("process 3</li>"))
+        var twice = record
+        twice.timeline.points.insert(record.timeline.points[0], at: 0)
+        func rows(_ text: String) -> Int { text.components(separatedBy: "<tr").count }
+        #expect(rows(RunSamples.report(twice).page.text) == rows(page), "one line a moment")
         let account = Account(record: record, figures: figures, outcomes: [], style: .plain).text
         #expect(account.contains("3 processes held"))
         #expect(account.contains(killed ? "; 1 killed" : "nobody was killed"))

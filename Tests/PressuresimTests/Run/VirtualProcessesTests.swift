@@ -67,6 +67,27 @@ import Testing
         #expect(freed.reduce(0, +) < 36 << 20, "\(freed)")
     }
 
+    @Test func whatCannotBePlayedIsRefused() async throws {
+        let text = Self.text(2, timeline: Self.reading) + "\nspill: {directory: /dev/null/nowhere}"
+        await #expect(throws: EnvironmentRefusal.self) { try await play(text) }
+    }
+
+    /// Who takes room from another process makes that one wait: what is compared is what all of them saw.
+    @Test func aComparisonIsOfAllProcesses() async throws {
+        let text = try scenario(Self.text(2, timeline: Self.reading + "\n  - warning: critical\n" + Self.reading))
+        var comparison = Comparison(scenario: text, file: "test.yaml", isReal: false)
+        comparison.contenders = [.purge]
+        let score = try #require(try await comparison.run()?.scores.first)
+        // Each of two purges what it has, and makes it again.
+        #expect(score[.reclaims] == 2)
+        let (record, _) = try await play(
+            Self.text(2, timeline: Self.reading + "\n  - warning: critical\n" + Self.reading)
+        )
+        #expect(record.others.count == 1 && record.reclaims.count == 1)
+        comparison.isReal = true
+        await #expect(throws: EnvironmentRefusal.self) { try await comparison.run() }
+    }
+
     /// A contender of `pressuresim compare` is one in every process.
     @Test func aContenderPlaysAllOfThem() async throws {
         let text = Self.text(3, timeline: Self.reading + "\n  - warning: critical")
