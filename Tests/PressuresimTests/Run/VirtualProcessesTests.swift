@@ -74,15 +74,18 @@ import Testing
 
     /// Who takes room from another process makes that one wait: what is compared is what all of them saw.
     @Test func aComparisonIsOfAllProcesses() async throws {
-        let text = try scenario(Self.text(2, timeline: Self.reading + "\n  - warning: critical\n" + Self.reading))
-        var comparison = Comparison(scenario: text, file: "test.yaml", isReal: false)
+        let text = Self.text(
+            2,
+            timeline: "  - access: {of: worker/*}\n  - warning: critical\n  - access: {of: worker/*}"
+        )
+        .replacingOccurrences(of: "count: 640", with: "count: 16")
+        var comparison = Comparison(scenario: try scenario(text), file: "test.yaml", isReal: false)
         comparison.contenders = [.purge]
         let score = try #require(try await comparison.run()?.scores.first)
-        // Each of two purges what it has, and makes it again.
+        // Each of the two purges what it has, and makes it again.
         #expect(score[.reclaims] == 2)
-        let (record, _) = try await play(
-            Self.text(2, timeline: Self.reading + "\n  - warning: critical\n" + Self.reading)
-        )
+        #expect(score[.evicted] == 32)
+        let (record, _) = try await play(text)
         #expect(record.others.count == 1 && record.reclaims.count == 1)
         comparison.isReal = true
         await #expect(throws: EnvironmentRefusal.self) { try await comparison.run() }
