@@ -88,6 +88,8 @@ package struct AdmissionLedger: Sendable {
         let margin = margin(in: room, books)
         let isFresh = now - room.takenAt <= Self.freshness
         if margin >= 0 {
+            // What others can have taken since is not there to be had.
+            guard margin >= room.taken(at: now) else { return .look }
             let isKnown = margin / 4 >= bytes && books.growth(since: room.books) < room.stride
             return isFresh || isKnown ? .go : .look
         }

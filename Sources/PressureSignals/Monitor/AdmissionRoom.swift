@@ -17,6 +17,8 @@ package struct AdmissionRoom: Hashable, Sendable {
     package var stride = Int.max
     /// Whether others take memory this very moment, so fast that it matters.
     package var isTaken = false
+    /// The fastest that others have taken memory lately, in bytes a second: how fast a sample's word ages.
+    package var surge = 0.0
     /// How much of ``bytes`` is the process's own heap: free in it, and not returned to the system.
     package var heap = 0
     /// How far behind that loads may go when memory does not come free in time: half of what is left there.
@@ -93,6 +95,11 @@ package struct AdmissionRoom: Hashable, Sendable {
         room.books = reading
         if takenAt < start, let last, last.takenAt == takenAt { (room.books, room.others) = (last.books, last.others) }
         return room
+    }
+
+    /// What others may have taken since it was sampled.
+    package func taken(at now: MonotonicInstant) -> Int {
+        Int(min(surge * Double((now - takenAt).nanoseconds) / 1e9, Double(Int32.max)))
     }
 
     /// What is left of it once what the library has done since is taken into account.

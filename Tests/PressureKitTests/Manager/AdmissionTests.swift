@@ -89,6 +89,25 @@ import Testing
         #expect(ledger.verdict(on: 40 << 20, room: room(10), books: .init(), at: at(100)) == .look)
     }
 
+    /// What others took in a burst once they can take again at any moment: a sample's word is good for as long as what it
+    /// shows cannot be gone. Else a reader goes on by it while another process fills what is left.
+    @Test func aSampleAgesByWhatOthersCanHaveTaken() {
+        var ledger = AdmissionLedger()
+        ledger.underWay += 4 << 20
+        var room = room(20)
+        #expect(ledger.verdict(on: 4 << 20, room: room, books: .init(), at: at(15)) == .go)
+        room.surge = Double(1 << 30)
+        #expect(room.taken(at: at(15)) == 15 * (1 << 30) / 1000)
+        #expect(ledger.verdict(on: 4 << 20, room: room, books: .init(), at: at(15)) == .go)
+        #expect(ledger.verdict(on: 4 << 20, room: room, books: .init(), at: at(16)) == .look)
+        ledger.underWay += 8 << 20
+        #expect(ledger.verdict(on: 8 << 20, room: room, books: .init(), at: at(8)) == .look)
+        #expect(ledger.verdict(on: 8 << 20, room: room, books: .init(), at: at(7)) == .go)
+        room.surge = .greatestFiniteMagnitude
+        #expect(ledger.verdict(on: 8 << 20, room: room, books: .init(), at: at(0)) == .go, "it is as new as can be")
+        #expect(ledger.verdict(on: 8 << 20, room: room, books: .init(), at: at(1)) == .look)
+    }
+
     /// Whoever had it freed: the monitor, another reader, the app. Or one shortage would be reclaimed twice.
     @Test func whatAnybodyHadFreedSinceTheSampleIsThere() {
         var ledger = AdmissionLedger()
