@@ -19,9 +19,10 @@ extension PressureClassifier {
                 ownPart: evaluators[index].ownPart(resident: resident)
             )
             room.place = index
-            room.isTaken = evaluators[index].headroomEvaluator.isTaken(of: headroom.limit)
+            let others = evaluators[index].headroomEvaluator
+            room.isTaken = others.isTaken(of: headroom.limit)
             // Of a host without a limit the marks lie far from the end.
-            if evaluators[index].reading?.origin != .memoryInfo { room.surge = evaluators[index].headroomEvaluator.surge }
+            if evaluators[index].reading?.origin != .memoryInfo { room.surge = others.surge }
             if nearest.map({ room.bytes - room.low < $0.bytes - $0.low }) ?? true { nearest = room }
         }
         return nearest
