@@ -41,13 +41,19 @@ struct LevelEvaluator: Sendable {
     /// The thresholds that apply to the last reading; `nil` when it has no bytes.
     var bands: ThresholdBytes? { reading?.headroom.map { thresholds.bytes(of: $0.limit) } }
 
+    /// The fastest that others have taken below a limit lately, in bytes a second; 0 on a host without one, whose marks lie far
+    /// from the end.
+    var surge: Double { isOfHost ? 0 : headroomEvaluator.surge }
+
+    private var isOfHost: Bool { reading?.origin == .memoryInfo }
+
     /// What a full cache leaves free of what the last reading measured; `nil` when it has no bytes.
     ///
     /// - Parameter writing: Bytes that a reclaim itself takes.
     func marks(writing: Int) -> Watermarks? {
         guard let headroom = reading?.headroom else { return nil }
-        if reading?.origin == .memoryInfo { return Watermarks(host: thresholds.bytes(of: headroom.limit)) }
-        return Watermarks(limit: headroom.limit, surge: headroomEvaluator.surge, writing: writing)
+        if isOfHost { return Watermarks(host: thresholds.bytes(of: headroom.limit)) }
+        return Watermarks(limit: headroom.limit, surge: surge, writing: writing)
     }
 
     /// The numbers behind the vote that are not bytes.

@@ -19,10 +19,8 @@ extension PressureClassifier {
                 ownPart: evaluators[index].ownPart(resident: resident)
             )
             room.place = index
-            let others = evaluators[index].headroomEvaluator
-            room.isTaken = others.isTaken(of: headroom.limit)
-            // Of a host without a limit the marks lie far from the end.
-            if evaluators[index].reading?.origin != .memoryInfo { room.surge = others.surge }
+            room.isTaken = evaluators[index].headroomEvaluator.isTaken(of: headroom.limit)
+            room.surge = evaluators[index].surge
             if nearest.map({ room.bytes - room.low < $0.bytes - $0.low }) ?? true { nearest = room }
         }
         return nearest

@@ -89,8 +89,8 @@ import Testing
         #expect(ledger.verdict(on: 40 << 20, room: room(10), books: .init(), at: at(100)) == .look)
     }
 
-    /// What others took in a burst once they can take again at any moment: a sample's word is good for as long as what it
-    /// shows cannot be gone. Else a reader goes on by it while another process fills what is left.
+    /// Others can take at any moment what they took in a burst before. A sample is good for as long as what it shows cannot
+    /// be gone; else a reader goes on by it while another process fills what is left.
     @Test func aSampleAgesByWhatOthersCanHaveTaken() {
         var ledger = AdmissionLedger()
         ledger.underWay += 4 << 20

@@ -123,6 +123,23 @@ import Testing
         #expect(evaluator.isTaken(of: .mebibytes(100)), "20 MiB in a fifth of a second")
     }
 
+    /// Readers go by it; on a host without a limit the marks lie far from the end.
+    @Test func theRoomOfALimitSaysHowFastOthersWere() throws {
+        func surge(_ origin: PressureCause.Origin) throws -> Double {
+            var classifier = PressureClassifier(thresholds: PressureThresholds(), sources: 1)
+            for (step, available) in [90, 30].enumerated() {
+                let now = MonotonicInstant(nanoseconds: Int64(step + 1) * 100_000_000)
+                let measure = SignalReading.Measure.headroom(headroom(available, reclaimable: 0))
+                let reading = SignalReading(origin: origin, source: "test", measure: measure, takenAt: now)
+                _ = classifier.step([reading], at: now)
+            }
+            return try #require(classifier.admissionRoom()).surge
+        }
+        // 60 MiB in a tenth of a second, smoothed over a fifth.
+        #expect(abs(try surge(.cgroup) - 200 * 1_048_576) < 1_048_576)
+        #expect(try surge(.memoryInfo) == 0)
+    }
+
     /// The kernel rings when a full cache's free rest is gone; where others were fast lately, that is not relied upon.
     @Test func whatAFullCacheLeavesIsLookedAtAsFastAsOthersTookIt() {
         func delay(idle seconds: Int64) -> Duration {
