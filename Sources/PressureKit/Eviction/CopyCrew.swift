@@ -1,3 +1,4 @@
+import CLinuxShims
 import PressureSystem
 import SpillStore
 
@@ -66,7 +67,11 @@ final class CopyCrew: Sendable {
     private func addHelper() throws(PressureError) {
         let encoder = try ChunkEncoder(clock: tools.clock, isTouched: false)
         let number = tools.state.withLock { $0.threads }
-        try WorkerThread.spawn("pk-copy-\(number)") { [tools] in tools.help(with: encoder, number) }
+        try WorkerThread.spawn("pk-copy-\(number)") { [tools] in
+            // The leader, which does the same, waits for it.
+            _ = pk_run_soon()
+            tools.help(with: encoder, number)
+        }
         tools.state.withLock { $0.threads += 1 }
     }
 

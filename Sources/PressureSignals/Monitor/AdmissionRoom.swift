@@ -17,7 +17,7 @@ package struct AdmissionRoom: Hashable, Sendable {
     package var stride = Int.max
     /// Whether others take memory this very moment, so fast that it matters.
     package var isTaken = false
-    /// The fastest that others have taken memory lately, in bytes a second: how fast a sample's word ages.
+    /// The fastest that others have taken memory lately or do now, in bytes a second: how fast a sample's word ages.
     package var surge = 0.0
     /// How much of ``bytes`` is the process's own heap: free in it, and not returned to the system.
     package var heap = 0

@@ -20,8 +20,10 @@ struct FillRate: Sendable {
     /// The highest that ``net`` was lately; it fades to half in half a minute. At first it is taken to have been what a program that
     /// fills memory at an ordinary pace reaches: the first time must be survived too.
     private(set) var peak = 200e6
-    /// Whether it fell from the sample before the last to the last.
-    private(set) var isFalling = false
+    /// How fast it fell from the sample before the last to the last; 0 if it rose.
+    private(set) var latest = 0.0
+    /// Whether it fell then.
+    var isFalling: Bool { latest > 0 }
 
     /// Takes a sample. Two in one instant count as one.
     mutating func note(_ available: ByteCount, at now: MonotonicInstant) {
@@ -32,9 +34,9 @@ struct FillRate: Sendable {
         let seconds = Double((now - last.at).nanoseconds) / 1e9
         guard seconds > 0 else { return }
         let fall = Double(last.available.bytes - available.bytes) / seconds
-        isFalling = fall > 0
+        latest = max(0, fall)
         peak *= exp2(-seconds / Self.fading)
-        bytesPerSecond += (max(0, fall) - bytesPerSecond) * (seconds / (seconds + Self.smoothing))
+        bytesPerSecond += (latest - bytesPerSecond) * (seconds / (seconds + Self.smoothing))
         net = max(0, net + (fall - net) * (seconds / (seconds + Self.smoothing)))
         momentary = max(0, momentary + (fall - momentary) * (seconds / (seconds + Self.quick)))
         peak = max(peak, net)

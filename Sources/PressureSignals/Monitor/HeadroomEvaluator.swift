@@ -67,8 +67,8 @@ struct HeadroomEvaluator: Sendable {
         pollDelay = sleep(min(isWatched ? timings.longestPoll : watching, marks), from: now)
     }
 
-    /// The fastest that others have taken memory lately, in bytes a second.
-    var surge: Double { rate.peak }
+    /// The fastest that others have taken memory lately, or do now, in bytes a second.
+    var surge: Double { max(rate.peak, rate.momentary) }
 
     /// Whether others take more than a fifth of a limit a second now; less is the coming and going of the heap.
     func isTaken(of limit: ByteCount) -> Bool { rate.momentary > Double(limit.bytes) / 5 }
@@ -78,7 +78,7 @@ struct HeadroomEvaluator: Sendable {
     private func marksDelay(_ headroom: Headroom, isWatched: Bool) -> Duration {
         guard headroom.reclaimable > .zero else { return timings.longestPoll }
         let free = headroom.available.bytes - Watermarks(limit: headroom.limit).min
-        return .filling(max(free, 0), at: isWatched ? .bytes(Int(max(surge, 1))) : timings.idleFill)
+        return .filling(max(free, 0), at: isWatched ? .bytes(Int(max(surge, rate.latest, 1))) : timings.idleFill)
     }
 
     /// A second look is not put off, and a quarter of what is left may go unobserved.

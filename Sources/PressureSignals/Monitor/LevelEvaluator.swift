@@ -41,8 +41,8 @@ struct LevelEvaluator: Sendable {
     /// The thresholds that apply to the last reading; `nil` when it has no bytes.
     var bands: ThresholdBytes? { reading?.headroom.map { thresholds.bytes(of: $0.limit) } }
 
-    /// The fastest that others have taken below a limit lately, in bytes a second; 0 on a host without one, whose marks lie far
-    /// from the end.
+    /// The fastest that others have taken below a limit lately, or do now, in bytes a second; 0 on a host without one, whose
+    /// marks lie far from the end.
     var surge: Double { isOfHost ? 0 : headroomEvaluator.surge }
 
     private var isOfHost: Bool { reading?.origin == .memoryInfo }

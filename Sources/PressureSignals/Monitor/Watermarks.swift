@@ -37,7 +37,7 @@ package struct Watermarks: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - limit: Of the process's own, or of its cgroups.
-    ///   - surge: The fastest that others have taken memory lately, in bytes a second. What they take in the time of a
+    ///   - surge: The fastest that others have taken memory lately or do now, in bytes a second. What they take in the time of a
     ///     reaction is kept free beside, up to an eighth of the limit.
     ///   - writing: Bytes that a reclaim takes itself, because what leaves has to be written: pages on their way to the
     ///     device. They are kept free beside too.

@@ -41,9 +41,7 @@ import Testing
 
         /// Waits until it listens.
         func caller(_ path: String? = nil) async throws -> SocketCaller {
-            let path = path ?? directory.file("s")
-            while !SocketDirectory.exists(path) { await Task.yield() }
-            return try SocketCaller(path)
+            try await SocketCaller(waitingFor: path ?? directory.file("s"))
         }
 
         func end() async throws {

@@ -57,6 +57,17 @@ final class SocketCaller {
         try #require(descriptor >= 0, "\(path): \(errno)")
     }
 
+    /// Waits for somebody to listen there: the name is there first, and refuses callers until listen(2) has been called.
+    init(waitingFor path: String) async throws {
+        var descriptor = unsafe pk_connect_unix(path)
+        while descriptor < 0, errno == ENOENT || errno == ECONNREFUSED {
+            await Task.yield()
+            descriptor = unsafe pk_connect_unix(path)
+        }
+        try #require(descriptor >= 0, "\(path): \(errno)")
+        self.descriptor = descriptor
+    }
+
     deinit { close(descriptor) }
 
     /// - Returns: how many bytes were taken.

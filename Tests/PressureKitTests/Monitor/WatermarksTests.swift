@@ -135,8 +135,8 @@ import Testing
             }
             return try #require(classifier.admissionRoom()).surge
         }
-        // 60 MiB in a tenth of a second, smoothed over a fifth.
-        #expect(abs(try surge(.cgroup) - 200 * 1_048_576) < 1_048_576)
+        // 60 MiB in a tenth of a second, smoothed over a twentieth.
+        #expect(abs(try surge(.cgroup) - 400 * 1_048_576) < 1_048_576)
         #expect(try surge(.memoryInfo) == 0)
     }
 
@@ -155,6 +155,23 @@ import Testing
         #expect(delay(idle: 30) > expected - .milliseconds(1) && delay(idle: 30) < expected + .milliseconds(1))
         #expect(delay(idle: 30) < .milliseconds(50))
         #expect(delay(idle: 600) > .milliseconds(500))
+    }
+
+    /// 27 MiB in 20 ms: what happened in the last half minute says little about the next 20.
+    @Test func whatOthersDoThisMomentCountsMoreThanWhatTheyDid() {
+        var evaluator = HeadroomEvaluator(thresholds: PressureThresholds(), timings: PressureTimings())
+        func accept(_ available: Int, at milliseconds: Int64) {
+            let now = MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
+            let headroom = headroom(available, reclaimable: 50)
+            evaluator.accept(headroom, isWatched: true, reclaimTime: .milliseconds(1), at: now)
+        }
+        for second in 0..<600 as Range<Int64> { accept(45, at: second * 1000) }
+        #expect(evaluator.surge < 1e6)
+        accept(18, at: 599_020)
+        #expect(evaluator.surge > 400e6)
+        #expect(evaluator.pollDelay < .milliseconds(12), "15 MiB down to the least mark, at 1.4 GB/s")
+        accept(18, at: 599_520)
+        #expect(evaluator.surge < 130e6, "it was a moment's")
     }
 
     @Test func itIsNeverMoreThanTheLimit() {
