@@ -100,6 +100,9 @@ extension Candidate.Method {
     /// Owicki, SODA 1990.) If a restore saves less than a third of a load, nothing is written: while a cache gets its copies,
     /// writing them takes more from its readers than they would ever save.
     ///
+    /// But what a restore takes is known only of values that were written. So a few are written whatever is known, for a
+    /// fiftieth of the time that loads take: else a cache would go for ever by an estimate, or by what a disk once was.
+    ///
     /// - Parameters:
     ///   - writeTime: What writing takes; `nil` for nothing.
     ///   - draw: A random number, 0 ..< 1, the same for a value until it comes back.
@@ -119,8 +122,11 @@ extension Candidate.Method {
         guard let loadTime else { return copy }
         let restore = restoreTime ?? .nanoseconds(Int64(CostEstimate.restore(byteCount: byteCount)))
         let saved = loadTime - restore
-        guard saved > .zero else { return .drop }
-        guard let writeTime else { return copy }
-        return saved * 3 < loadTime || saved / writeTime <= draw ? .drop : copy
+        guard let writeTime else { return saved > .zero ? copy : .drop }
+        let isWorthIt = saved > .zero && saved * 3 >= loadTime
+        return max(isWorthIt ? saved : .zero, loadTime / findingOut) / writeTime > draw ? copy : .drop
     }
+
+    /// The part of the time of loads that goes into copies that do not seem to be worth it is one in so many.
+    private static let findingOut = 50
 }
