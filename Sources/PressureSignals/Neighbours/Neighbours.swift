@@ -22,8 +22,8 @@ package final class Neighbours: LoopGuest {
         var books = MemoryBooks.Reading()
         /// Whether the newest sample brought nothing new: then the next one begins without a look.
         var isQuiet = false
-        /// What the others had brought before the sample that is being taken, or before an earlier one: then what they have
-        /// brought since counts twice until the next sample, and so for less room than there is.
+        /// What the others had brought before the sample that is being taken; or when it was exchanged, if it began without a
+        /// look: what they gave back meanwhile must not count without what they brought.
         var brought = 0
         /// Their books at that sample.
         var noted = MemoryBooks.Reading()
@@ -125,6 +125,7 @@ package final class Neighbours: LoopGuest {
                 guard sit(place, reading.source, &state, at: now), var seat = state.seats[place] else { continue }
                 let own = own(reclaimable: reclaimable, held: held, resident: resident, underWay: seat.underWay)
                 seat.limit = headroom.limit.bytes
+                let hasLooked = !seat.isQuiet
                 seat.isQuiet = !seat.isNews(headroom, own.books) && !state.isRung
                 if !seat.isQuiet {
                     // Where little is left it matters who is alive.
@@ -135,6 +136,7 @@ package final class Neighbours: LoopGuest {
                         at: now
                     )
                 }
+                if !hasLooked { seat.brought = seat.board.othersBooks.brought }
                 seat.noted = MemoryBooks.Reading(brought: seat.brought, returned: seat.board.othersBooks.returned)
                 state.seats[place] = seat
                 note(&readings[place], headroom, seat.board, own)
