@@ -210,24 +210,6 @@ import Testing
         #expect(dear > cheap * 5 / 4, "\(dear >> 20) and \(cheap >> 20) MiB")
     }
 
-    /// While one rests, another makes room for what it reads, over and over. What it gave back must not count without what it
-    /// brought when the first looks again.
-    @Test func whoRestsKeepsWhatHeHasWhileOthersTrade() throws {
-        let limit = Limit(mebibytes: 128)
-        let processes = try (0..<2).map { try Process(limit, index: $0) }
-        var random = SeededGenerator(seed: 8)
-        try play(processes, rounds: 2_500, keys: 4_000, random: &random)
-        for process in processes { process.look() }
-        // Nothing has changed since: the next sample begins without a look.
-        processes[1].look()
-        let held = processes[1].held
-        for key in 4_000..<5_200 { try processes[0].read(key) }
-        #expect(processes[1].held == held)
-        limit.others.withLock { $0 += 2 << 20 }
-        processes[1].look()
-        #expect(processes[1].held >= held - 16 << 20, "of \(held >> 20) MiB: a part of what is missing now")
-    }
-
     @Test func aFloorIsLeft() throws {
         let limit = Limit(mebibytes: 128)
         let processes = try (0..<2).map {
