@@ -23,6 +23,7 @@ extension CacheEntry {
             canSpill: canSpill,
             compression: compression,
             writeTime: .nanoseconds(Int64(statistics.writeCost(byteCount: byteCount))),
+            findsOut: statistics.isFindingOut,
             // Fibonacci hashing (Knuth, TAOCP 6.4): instants are far from random.
             draw: Double(arrival &* 0x9E37_79B9) / 0x1p32
         )

@@ -85,7 +85,7 @@ extension Candidate {
     package func age(at now: UInt32) -> UInt32 { now &- stamp }
 
     /// Nanoseconds that its next reader waits if it leaves. A copy is preferred to the loader once there is one; before,
-    /// ``Method/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:compression:writeTime:draw:)`` has chosen the cheaper one.
+    /// ``Method/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:compression:writeTime:findsOut:draw:)`` has chosen the cheaper one.
     package var returnCost: Float { method == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
 }
 
@@ -100,11 +100,12 @@ extension Candidate.Method {
     /// Owicki, SODA 1990.) If a restore saves less than a third of a load, nothing is written: while a cache gets its copies,
     /// writing them takes more from its readers than they would ever save.
     ///
-    /// But what a restore takes is known only of values that were written. So a few are written whatever is known, for a
-    /// fiftieth of the time that loads take: else a cache would go for ever by an estimate, or by what a disk once was.
+    /// But what a restore takes is known only of values that were written: a cache would go by an estimate for ever. So a few
+    /// are written to find out, for a fiftieth of the time that loads take.
     ///
     /// - Parameters:
     ///   - writeTime: What writing takes; `nil` for nothing.
+    ///   - findsOut: Whether too few restores were measured: ``CacheStatistics/isFindingOut``.
     ///   - draw: A random number, 0 ..< 1, the same for a value until it comes back.
     package static func forDirty(
         isReloadable: Bool,
@@ -114,6 +115,7 @@ extension Candidate.Method {
         canSpill: Bool,
         compression: CompressedTierUse = .none,
         writeTime: Duration? = nil,
+        findsOut: Bool = false,
         draw: Double = 0
     ) -> Candidate.Method {
         let copy: Candidate.Method = compression == .first || compression == .fallback && !canSpill ? .compress : .spill
@@ -124,9 +126,7 @@ extension Candidate.Method {
         let saved = loadTime - restore
         guard let writeTime else { return saved > .zero ? copy : .drop }
         let isWorthIt = saved > .zero && saved * 3 >= loadTime
-        return max(isWorthIt ? saved : .zero, loadTime / findingOut) / writeTime > draw ? copy : .drop
+        let gain = max(isWorthIt ? saved : .zero, findsOut ? loadTime / 50 : .zero)
+        return gain / writeTime > draw ? copy : .drop
     }
-
-    /// The part of the time of loads that goes into copies that do not seem to be worth it is one in so many.
-    private static let findingOut = 50
 }

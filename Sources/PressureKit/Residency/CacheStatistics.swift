@@ -50,6 +50,12 @@ package struct CacheStatistics: ~Copyable, Sendable {
     /// The moving average of the time to read the value back, if that happened at least once.
     package var restoreTime: Duration? { Self.duration(averageRestore.load(ordering: .relaxed)) }
 
+    /// Whether so few values were read back that what it takes is not known: none to speak of, or next to none of late. Not
+    /// more than that, for what has a copy is read back from it, also where its loader is faster.
+    package var isFindingOut: Bool {
+        restores.load(ordering: .relaxed) < 16 + loads.load(ordering: .relaxed) / 256
+    }
+
     /// A reclaim takes something from this cache, and looks so many ticks of the ``UseClock`` ahead.
     func noteReclaim(horizon ticks: UInt32, _ scale: UseScale) {
         horizon.store(ticks, ordering: .relaxed)

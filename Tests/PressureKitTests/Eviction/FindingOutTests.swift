@@ -24,4 +24,18 @@ import Testing
         for key in 0..<100 { try cache.loadIfNeeded(for: key) }
         #expect(cache.statistics.loads == loads)
     }
+
+    /// Where loaders are faster than the disk, a value with a copy is worse off: there are to be few.
+    @Test func itEndsWhenEnoughIsKnown() {
+        let statistics = CacheStatistics()
+        func isFindingOut() -> Bool { statistics.isFindingOut }
+        for _ in 0..<15 { statistics.noteRestore(.microseconds(100)) }
+        #expect(isFindingOut())
+        statistics.noteRestore(.microseconds(100))
+        #expect(!isFindingOut())
+        for _ in 0..<256 { statistics.noteLoad(.microseconds(10)) }
+        #expect(isFindingOut(), "it may have become faster")
+        statistics.noteRestore(.microseconds(100))
+        #expect(!isFindingOut())
+    }
 }
