@@ -128,10 +128,10 @@ extension InMemoryFileSystem: FileSystem {
     ) throws(Errno) {
         try state.withLock { state throws(Errno) in
             guard state.directs[descriptor] != nil else { return }
-            let places = [Int(offset), first.count, second.count, Int(bitPattern: first.baseAddress)]
-            guard state.direct == .whole, places.allSatisfy({ $0 % 512 == 0 }), second.count == 0 else {
-                throw .invalidArgument
-            }
+            var places = [Int(offset)]
+            if unsafe !first.isEmpty { places += [first.count, Int(bitPattern: first.baseAddress)] }
+            if unsafe !second.isEmpty { places += [second.count, Int(bitPattern: second.baseAddress)] }
+            guard state.direct == .whole, places.allSatisfy({ $0 % 512 == 0 }) else { throw .invalidArgument }
         }
     }
 

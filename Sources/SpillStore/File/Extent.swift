@@ -7,4 +7,10 @@ package struct Extent: Hashable, Sendable {
 
     /// The unit behind the last.
     var end: UInt32 { start + count }
+
+    /// Where it lies in the file.
+    var bytes: Range<Int64> {
+        let unit = Int64(ExtentAllocator.unitSize)
+        return Int64(start) * unit..<Int64(end) * unit
+    }
 }

@@ -1,4 +1,5 @@
 import PressureSystem
+import Synchronization
 import SystemPackage
 
 extension SegmentFile {
@@ -22,27 +23,47 @@ extension SegmentFile {
         defer { decoder.use.end() }
         if record.codec == .stored {
             guard payloadLength == destination.count else { throw .damaged(.contradiction) }
-            try unsafe readFrame(record, into: destination)
+            let payload = try unsafe readFrame(record, to: destination, with: decoder)
+            if unsafe payload.baseAddress != destination.baseAddress {
+                unsafe destination.copyMemory(from: UnsafeRawBufferPointer(payload))
+            }
         } else {
-            let payload = unsafe decoder.payloadBytes(payloadLength)
-            try unsafe readFrame(record, into: payload)
+            let payload = try unsafe readFrame(record, with: decoder)
             guard unsafe decoder.unpack(UnsafeRawBufferPointer(payload), record.codec, into: destination) else {
                 throw .damaged(.badPayload)
             }
         }
     }
 
+    /// Reads a frame and checks it: where it came to lie, which is `place` or the decoder's memory.
     private func readFrame(
+        _ record: SpillRecord,
+        to place: UnsafeMutableRawBufferPointer? = nil,
+        with decoder: ChunkDecoder
+    ) throws(SpillFailure) -> UnsafeMutableRawBufferPointer {
+        let payload: UnsafeMutableRawBufferPointer
+        if let found = try unsafe readDirect(record, to: place, with: decoder) {
+            unsafe payload = found
+        } else {
+            unsafe payload = place ?? decoder.payloadBytes(Int(record.storedLength))
+            try unsafe readCached(record, into: payload)
+        }
+        guard unsafe open(payload, as: record) else { throw .damaged(.checksumMismatch) }
+        guard unsafe Checksum.crc32(UnsafeRawBufferPointer(payload)) == record.checksum else {
+            throw .damaged(.checksumMismatch)
+        }
+        return unsafe payload
+    }
+
+    /// Reads a frame through the page cache.
+    private func readCached(
         _ record: SpillRecord,
         into payload: UnsafeMutableRawBufferPointer
     ) throws(SpillFailure) {
         let count: Int
         // What a limit counts is not kept for readers who may never come.
-        let extent = record.extent
-        defer {
-            let unit = ExtentAllocator.unitSize
-            dropCached(at: Int64(extent.start) * Int64(unit), count: Int(extent.count) * unit)
-        }
+        let units = record.extent.bytes
+        defer { dropCached(at: units.lowerBound, count: units.count) }
         do {
             let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
             count = try unsafe fileSystem.readFully(descriptor, at: record.offset, into: payload, nothing)
@@ -50,10 +71,43 @@ extension SegmentFile {
             throw .readFailed(error)
         }
         guard count == payload.count else { throw .damaged(.truncated) }
-        guard unsafe open(payload, as: record) else { throw .damaged(.checksumMismatch) }
-        guard unsafe Checksum.crc32(UnsafeRawBufferPointer(payload)) == record.checksum else {
-            throw .damaged(.checksumMismatch)
+    }
+
+    /// Reads a frame past the page cache, where a limit counts that: bytes that would be dropped at once are not brought
+    /// there first, which costs more than the read itself, and may have the kernel look for memory. `nil` where there is
+    /// no such way, or where not all of the frame came by it.
+    ///
+    /// Its whole units go straight to `place` if that is page-aligned, the rest by way of the decoder's memory.
+    private func readDirect(
+        _ record: SpillRecord,
+        to place: UnsafeMutableRawBufferPointer?,
+        with decoder: ChunkDecoder
+    ) throws(SpillFailure) -> UnsafeMutableRawBufferPointer? {
+        guard limits.bypassPageCache, let direct, !isDirectRefused.load(ordering: .relaxed) else { return nil }
+        let unit = ExtentAllocator.unitSize
+        let units = record.extent.bytes
+        let length = Int(record.storedLength)
+        let start = Int(record.offset - units.lowerBound)
+        var head = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        if let place = unsafe place, start == 0, UInt(bitPattern: place.baseAddress) % UInt(unit) == 0 {
+            unsafe head = UnsafeMutableRawBufferPointer(rebasing: place[..<(length / unit * unit)])
         }
+        let rest = unsafe decoder.payloadBytes(units.count - head.count)
+        do {
+            let count = unsafe try fileSystem.read(direct, at: units.lowerBound, into: head, rest)
+            guard count >= start + length else { return nil }
+        } catch {
+            // Some file systems open such a file and read nothing of it.
+            guard error == .invalidArgument || error == .notSupported else { throw .readFailed(error) }
+            isDirectRefused.store(true, ordering: .relaxed)
+            return nil
+        }
+        guard let place = unsafe place, head.count > 0 else {
+            return unsafe UnsafeMutableRawBufferPointer(rebasing: rest[start..<(start + length)])
+        }
+        let tail = unsafe UnsafeRawBufferPointer(rebasing: rest[..<(length - head.count)])
+        unsafe UnsafeMutableRawBufferPointer(rebasing: place[head.count...]).copyMemory(from: tail)
+        return unsafe place
     }
 }
 
@@ -79,8 +133,6 @@ extension SegmentFile {
     ) throws(SpillFailure) -> UnsafeMutableRawBufferPointer {
         let count = Int(record.storedLength)
         guard 1...Self.chunkSize ~= count else { throw .damaged(.contradiction) }
-        let payload = unsafe decoder.payloadBytes(count)
-        try unsafe readFrame(record, into: payload)
-        return unsafe payload
+        return try unsafe readFrame(record, with: decoder)
     }
 }

@@ -113,8 +113,8 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatIsReadUnderALimitLeavesThePageCache(bypasses: Bool) throws {
-        let faulty = disk()
+    func whatIsReadThroughThePageCacheUnderALimitLeavesIt(bypasses: Bool) throws {
+        let faulty = disk(.none)
         let fixture = try SpillFixture(
             faulty,
             limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
