@@ -78,9 +78,10 @@ extension ValueEntry {
         let clock = clock
         let start = clock.now()
         let value = unsafe try slot.copy.pointee.restore(Value.self, plainByteCount: plainByteCount)
-        clock.spent(on: .decompressing, byteCount: unsafe slot.copy.pointee.compressedByteCount)
+        let compressed = unsafe slot.copy.pointee.compressedByteCount
+        clock.spent(on: .decompressing, byteCount: compressed)
         let duration = clock.now() - start
-        statistics.noteRestore(duration, byteCount: plainByteCount)
+        statistics.noteRestore(duration, byteCount: plainByteCount, compressed: compressed)
         host?.didRead(in: duration)
         return value
     }

@@ -26,10 +26,7 @@ extension ChunkCopier {
             if append(victim, of: storage, to: encoder, &batch, done) { continue }
             // It was taken for one, until its bytes were made. The batch is ended: the encoder is needed.
             flush(&batch, of: storage, with: encoder, done)
-            let place = unsafe storage.place(ofVictim: victim)
-            // The storage retains every entry it lists.
-            let entry = unsafe place.entry.takeUnretainedValue()
-            done(victim, unsafe copyAlone(entry, place.slot, made: batch.made, victim, with: encoder))
+            done(victim, copyAlone(victim, of: storage, made: batch.made, with: encoder))
             batch.made = nil
             file.beginBatch(with: encoder)
         }
@@ -59,7 +56,7 @@ extension ChunkCopier {
         let entry = unsafe place.entry.takeUnretainedValue()
         let byteCount = unsafe storage.outcomes[victim].plainBytes
         let assurance = unsafe Self.assurance(for: entry.header(place.slot).pointee.state)
-        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, .reclaim, assurance)
+        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, storage.purpose, assurance)
         var isPassed = false
         var isAppended = false
         if entry.encodesWhenSpilled {
@@ -105,20 +102,23 @@ extension ChunkCopier {
 
     /// Copies a value that does not fit a batch; from the encoder's piece, if all its bytes are there.
     private func copyAlone(
-        _ entry: CacheEntry,
-        _ slot: UnsafeMutableRawPointer,
-        made: (victim: Int, byteCount: Int)?,
         _ victim: Int,
+        of storage: PlanStorage,
+        made: (victim: Int, byteCount: Int)?,
         with encoder: ChunkEncoder
     ) -> Result {
+        let place = unsafe storage.place(ofVictim: victim)
+        // The storage retains every entry it lists.
+        let entry = unsafe place.entry.takeUnretainedValue()
+        let slot = unsafe place.slot
         guard let made, made.victim == victim, 1...SegmentFile.chunkSize ~= made.byteCount else {
-            return unsafe copy(0..<1, of: entry, slot, with: encoder, for: .reclaim)
+            return unsafe copy(0..<1, of: entry, slot, with: encoder, for: storage.purpose)
         }
         let assurance = unsafe Self.assurance(for: entry.header(slot).pointee.state)
         var result = Result()
         do throws(SpillFailure) {
             let plain = unsafe UnsafeRawBufferPointer(rebasing: encoder.pieceBytes[..<made.byteCount])
-            let record = try unsafe write(plain, to: file, encoder, entry, assurance, .reclaim, &result)
+            let record = try unsafe write(plain, to: file, encoder, entry, assurance, storage.purpose, &result)
             unsafe entry.noteEncoded(slot, byteCount: made.byteCount, in: file)
             unsafe entry.note(record, ofChunk: 0, in: slot)
         } catch {
@@ -178,7 +178,7 @@ extension ChunkCopier {
                     done(victim, Result(failure: lastFailure, isUntried: true))
                     continue
                 }
-                let result = unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: .reclaim)
+                let result = unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: storage.purpose)
                 lastFailure = result.failure
                 failures = result.failure == nil ? 0 : failures + 1
                 done(victim, result)

@@ -4,8 +4,9 @@ import Synchronization
 
 /// Copies chunks of values to a segment file, and decides for each how to encode it.
 ///
-/// In a reclaim the sooner a byte is in the file the better: where the disk, as measured, is faster than the codec, the
-/// bytes are written as they are and compressed in calm times. In calm times they are compressed at once.
+/// In a reclaim the sooner a byte is in the file the better, and back from it: where the disk, as measured, is faster than the
+/// codec, the bytes are written as they are and compressed in calm times, once nobody has read them for a while. In calm
+/// times they are compressed at once.
 struct ChunkCopier: Sendable {
     /// What came of some chunks.
     struct Result {
@@ -121,7 +122,8 @@ struct ChunkCopier: Sendable {
     ) -> CodecChoice {
         let purpose: CodecChoice.Purpose = compressesLater ? purpose : .calm
         var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
-        let choice = rates(assurance).lock.withLock { CodecChoice.next(&memory, &$0, for: purpose) }
+        let outlook = entry.statistics.restoreOutlook
+        let choice = rates(assurance).lock.withLock { CodecChoice.next(&memory, &$0, for: purpose, outlook) }
         // A lost race loses one count.
         entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
         return choice

@@ -209,7 +209,7 @@ extension CopyCrew.Tools {
         let place = unsafe storage.place(ofVictim: unit.victim)
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
-        let result = unsafe copier.copy(unit.chunks, of: entry, place.slot, with: encoder, for: .reclaim)
+        let result = unsafe copier.copy(unit.chunks, of: entry, place.slot, with: encoder, for: storage.purpose)
         state.withLock { $0.job?.finish(unit, result, now: clock.now()) }
     }
 }

@@ -44,6 +44,8 @@ package final class PlanStorage: @unchecked Sendable {
     /// The most victims of one round: 80 bytes each.
     package static let mostVictims = 32 << 10
 
+    /// What copies are made for.
+    var purpose = CodecChoice.Purpose.reclaim
     private let limit: Int
     private(set) var capacity = 0
     private var ownerCapacity = 0

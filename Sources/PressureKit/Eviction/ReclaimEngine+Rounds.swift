@@ -118,6 +118,7 @@ extension ReclaimEngine {
         let compression = progress.hasIncompressible && canSpill ? CompressedTierUse.none : self.compression
         var moment = moment(&progress)
         moment.isSteady = pace == .steady
+        storage.purpose = moment.isSteady ? .trade : .reclaim
         // A share is a number only when all has been seen.
         let stated = amount.mostBytes.map { $0 - progress.freed }
         let wantsAll = amount.share >= 1 || policy.takesEverything

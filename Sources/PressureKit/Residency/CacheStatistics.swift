@@ -1,3 +1,5 @@
+import PressureSystem
+package import SpillStore
 package import Synchronization
 
 /// What a cache has measured of itself.
@@ -34,6 +36,7 @@ package struct CacheStatistics: ~Copyable, Sendable {
     private let averageLoad = Atomic<Int64>(-1)
     private let averageRestore = Atomic<Int64>(-1)
     private let averageRestoreBytes = Atomic<Int64>(-1)
+    private let restoreRates = Lock(RestoreRates())
     private let writes = Atomic<Int>(0)
     private let averageWrite = Atomic<Int64>(-1)
     private let averageWriteBytes = Atomic<Int64>(-1)
@@ -106,11 +109,21 @@ package struct CacheStatistics: ~Copyable, Sendable {
         return average < 0 ? .infinity : Float(average)
     }
 
-    /// Counts a restore of a value of `byteCount` bytes.
-    package func noteRestore(_ time: Duration, byteCount: Int = 0) {
+    /// Counts a restore of a value of `byteCount` bytes, of which so many lay compressed.
+    package func noteRestore(_ time: Duration, byteCount: Int = 0, compressed: Int = 0) {
         let count = restores.wrappingAdd(1, ordering: .relaxed).newValue
+        restoreRates.withLock { $0.note(time, byteCount: byteCount, compressed: compressed) }
         Self.blend(time.nanoseconds, into: averageRestore, after: count)
         Self.blend(Int64(byteCount), into: averageRestoreBytes, after: count)
+    }
+
+    /// What reading back a byte of a copy will take, which is read as often as those before it. At most 16 times: from there
+    /// on nothing else matters anyway.
+    package var restoreOutlook: RestoreOutlook {
+        let copies = writes.load(ordering: .relaxed)
+        guard copies > 0 else { return .none }
+        let count = min(16, Double(restores.load(ordering: .relaxed)) / Double(copies))
+        return restoreRates.withLock { $0.outlook(restores: count) } ?? .none
     }
 
     /// Notes that writing a value of `byteCount` bytes took so long.

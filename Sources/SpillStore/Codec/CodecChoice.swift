@@ -4,6 +4,8 @@ package struct CodecChoice: Sendable, Equatable {
     package enum Purpose: Sendable {
         /// Memory is short: the sooner it is in the file the better.
         case reclaim
+        /// A full cache trades values: nobody waits, but whatever takes a processor slows everybody down.
+        case trade
         /// Nothing waits: a smaller copy is worth the codec's time.
         case calm
     }
@@ -19,16 +21,17 @@ package struct CodecChoice: Sendable, Equatable {
         self.isProvisional = isProvisional
     }
 
-    /// What to do with the next chunk of a cache. Counts in both; allocates nothing.
+    /// What to do with the next chunk of a cache, whose copies have such an outlook. Counts in both; allocates nothing.
     package static func next(
         _ memory: inout CodecMemory,
         _ rates: inout CodecRates,
-        for purpose: Purpose
+        for purpose: Purpose,
+        _ outlook: RestoreOutlook = .none
     ) -> CodecChoice {
         guard memory.triesNext() else { return CodecChoice(request: .stored) }
-        guard purpose == .reclaim, rates.shouldStoreFirst(ratio: memory.ratio) else {
-            return CodecChoice(request: .adaptive)
-        }
+        guard purpose != .calm,
+            rates.shouldStoreFirst(ratio: memory.ratio, outlook, isAwaited: purpose == .reclaim)
+        else { return CodecChoice(request: .adaptive) }
         return CodecChoice(request: .stored, isProvisional: true)
     }
 

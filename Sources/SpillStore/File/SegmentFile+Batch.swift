@@ -61,9 +61,10 @@ extension SegmentFile {
         let (extent, generation) = try take(byteCount, frames: encoder.batchCount)
         encoder.placeBatch(at: extent.start, generation: generation)
         let offset = Int64(extent.start) * Int64(ExtentAllocator.unitSize)
+        let isOnDevice: Bool
         do throws(SpillFailure) {
             let frames = try unsafe sealedBatch(with: encoder)
-            try unsafe put(frames, at: offset, assurance, with: encoder) { unsafe encoder.isBatch($0) }
+            isOnDevice = try unsafe put(frames, at: offset, assurance, with: encoder) { unsafe encoder.isBatch($0) }
         } catch {
             state.withLock { $0.allocator.free(extent) }
             encoder.abandonBatch()
@@ -81,7 +82,7 @@ extension SegmentFile {
                 }
                 index += 1
             }
-            guard limits.bypassPageCache, assurance != .onDevice else { return WritebackWindow.Steps() }
+            guard limits.bypassPageCache, !isOnDevice else { return WritebackWindow.Steps() }
             return state.window.wrote(at: offset, count: byteCount)
         }
         perform(steps)

@@ -11,6 +11,7 @@ extension SegmentFile {
     ///   - frame: what is written. It may lie in the encoder's memory, which holds anything afterwards.
     ///   - assurance: what has to be known before this returns.
     ///   - isIntact: whether bytes that begin like the frame's are the frame's, told without the frame.
+    /// - Returns: whether it is on the device, so that no writeback is to be started or waited for.
     /// - Throws: `notWritten` when something else came back; else why it could not be written or read.
     func put(
         _ frame: UnsafeRawBufferPointer,
@@ -18,14 +19,25 @@ extension SegmentFile {
         _ assurance: SpillAssurance,
         with encoder: ChunkEncoder,
         isIntact: (UnsafeRawBufferPointer) -> Bool
-    ) throws(SpillFailure) {
+    ) throws(SpillFailure) -> Bool {
         if assurance == .onDevice, !isInMemory {
-            return try unsafe putOnDevice(frame, at: offset, with: encoder, isIntact: isIntact)
+            try unsafe putOnDevice(frame, at: offset, with: encoder, isIntact: isIntact)
+            return true
+        }
+        if assurance == .taken, limits.bypassPageCache, frame.count >= Self.shortestDirect,
+            try unsafe writeDirect(encoder.wholeUnits(of: frame), at: offset) != nil
+        {
+            return true
         }
         try unsafe writePayload(frame, at: offset, to: descriptor)
-        guard assurance != .taken else { return }
-        guard try unsafe isWritten(frame, at: offset, with: encoder) else { throw .notWritten }
+        if assurance == .readBack, try unsafe !isWritten(frame, at: offset, with: encoder) { throw .notWritten }
+        return false
     }
+
+    /// From how many bytes on a write that the page cache may take bypasses it, where a limit counts that. The page cache
+    /// has to find memory for it, which a full cgroup makes a matter of milliseconds. Of shorter writes each would wait for
+    /// the device alone: with 32 KiB values a swing of other memory costs two fifths of the reads.
+    private static let shortestDirect = 128 << 10
 
     /// Past the page cache if that can be: the write's own result is the device's then, and so is what is read. Where it
     /// cannot be, through the page cache, to be waited for.

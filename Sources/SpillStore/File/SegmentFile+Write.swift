@@ -28,10 +28,11 @@ extension SegmentFile {
         if encoded.isTried { encoder.clock.spent(on: .compressing, byteCount: plain.count) }
         let encodedAt = encoder.clock.now()
         var record = try place(encoded, plainLength: plain.count)
+        let isOnDevice: Bool
         do throws(SpillFailure) {
             let frame = try unsafe sealed(encoded.payload, as: &record, with: encoder)
             let (length, checksum) = (Int(record.storedLength), record.checksum)
-            try unsafe put(frame, at: record.offset, assurance, with: encoder) { found in
+            isOnDevice = try unsafe put(frame, at: record.offset, assurance, with: encoder) { found in
                 // The frame's part of whole units.
                 unsafe Checksum.crc32(UnsafeRawBufferPointer(rebasing: found[..<length])) == checksum
             }
@@ -39,7 +40,7 @@ extension SegmentFile {
             state.withLock { $0.allocator.free(record.extent) }
             throw error
         }
-        finish(record, assurance)
+        finish(record, isOnDevice: isOnDevice)
         encoder.lastCost = ChunkCost(
             plainBytes: plain.count,
             storedBytes: Int(record.storedLength),
@@ -164,10 +165,10 @@ extension SegmentFile {
     }
 
     /// Counts the frame, and moves its window of the file on its way to the device if it is not there.
-    private func finish(_ record: SpillRecord, _ assurance: SpillAssurance) {
+    private func finish(_ record: SpillRecord, isOnDevice: Bool) {
         let steps = state.withLock { state in
             state.usage.count(record)
-            guard limits.bypassPageCache, assurance != .onDevice else { return WritebackWindow.Steps() }
+            guard limits.bypassPageCache, !isOnDevice else { return WritebackWindow.Steps() }
             return state.window.wrote(at: record.offset, count: Int(record.storedLength))
         }
         perform(steps)
@@ -223,14 +224,15 @@ extension SegmentFile {
             codec: record.codec,
             checksum: record.checksum
         )
+        let isOnDevice: Bool
         do throws(SpillFailure) {
             let frame = try unsafe sealed(payload, as: &placed, with: encoder)
-            try unsafe put(frame, at: placed.offset, .readBack, with: encoder) { _ in false }
+            isOnDevice = try unsafe put(frame, at: placed.offset, .readBack, with: encoder) { _ in false }
         } catch {
             state.withLock { $0.allocator.free(extent) }
             throw error
         }
-        finish(placed, .readBack)
+        finish(placed, isOnDevice: isOnDevice)
         return placed
     }
 }

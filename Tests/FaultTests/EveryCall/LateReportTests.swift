@@ -12,8 +12,11 @@ import Testing
 
     private func bench(_ configure: (inout PressureConfiguration) -> Void = { _ in }) throws -> (FaultBench, KeptLog) {
         let kept = KeptLog()
+        let base = InMemoryFileSystem()
+        // Past the page cache nothing fails late.
+        base.setDirectSupport(.none)
         let bench = try withLogger(Logger(label: "test") { _ in kept }) { _ in
-            try FaultBench {
+            try FaultBench(on: base) {
                 $0.bypassesPageCache = true
                 $0.compression = .stored
                 $0.workers = 1

@@ -118,13 +118,25 @@ import Testing
         #expect(Self.storesFirst(&rates, ratio) == stores)
     }
 
-    @Test func theFirstMeasurementsAreAveragedAndLaterOnesMoveTheAverage() throws {
+    @Test func theFirstMeasurementsCountAlikeAndLaterOnesTakeTheirPlace() throws {
         var rates = CodecRates()
         for codec in [10.0, 20, 30] { rates.note(Self.cost(codec: codec, file: 1)) }
-        #expect(abs(try #require(rates.codecNanoseconds) - 20) < 0.01)
-        for _ in 0..<200 { rates.note(Self.cost(codec: 5, file: 4)) }
+        #expect(abs(try #require(rates.codecNanoseconds) - 20) < 0.5)
+        for _ in 0..<500 { rates.note(Self.cost(codec: 5, file: 4)) }
         #expect(abs(try #require(rates.codecNanoseconds) - 5) < 0.01)
         #expect(abs(try #require(rates.fileNanoseconds) - 4) < 0.01)
+    }
+
+    /// Each 300th small frame waits for 8 MiB that were written before it. That the others seem to take next to nothing is as
+    /// little true as that this one takes 73 ns a byte.
+    @Test func theWaitForOthersIsTheirBytesToo() throws {
+        var rates = CodecRates()
+        for frame in 0..<3000 {
+            var cost = Self.cost(codec: 5.5, file: 0.6, ratio: 0.27)
+            if frame % 300 == 299 { cost.writeTime = .milliseconds(2) }
+            rates.note(cost)
+            #expect(try #require(rates.fileNanoseconds) < 1.2)
+        }
     }
 
     @Test func whatSaysNothingIsPassedOver() {
@@ -157,27 +169,29 @@ import Testing
         #expect(!Self.storesFirst(&storing, 0.5))
     }
 
-    @Test func oneChunkIn64IsCompressedAllTheSame() {
+    @Test(arguments: [true, false]) func oneChunkIn64GoesTheOtherWay(stores: Bool) {
         var rates = CodecRates()
-        rates.note(Self.cost(codec: 13, file: 0.3))
-        let compressed = (1...640).filter { _ in !rates.shouldStoreFirst(ratio: nil) }
-        #expect(compressed == (1...10).map { $0 * 64 })
+        rates.note(Self.cost(codec: 13, file: stores ? 0.3 : 30))
+        let others = (1...640).filter { _ in rates.shouldStoreFirst(ratio: nil) != stores }
+        #expect(others == (1...10).map { $0 * 64 })
     }
 
-    /// A disk that becomes slow half-way, on a virtual clock: the choice follows within the samples.
+    /// A disk that becomes slow for a while, on a virtual clock: the choice follows within the 4 MiB that are remembered, and
+    /// comes back within as many of the few chunks that go the other way.
     @Test func aDiskThatBecomesSlowIsNoticed() {
         var memory = CodecMemory()
         var rates = CodecRates()
-        var stored = [0, 0]
-        for chunk in 0..<2000 {
-            let file = chunk < 1000 ? 0.3 : 30
+        var stored = [0, 0, 0, 0, 0, 0]
+        for chunk in 0..<12_000 {
+            let file = chunk / 2000 == 1 ? 30 : 0.3
             let choice = CodecChoice.next(&memory, &rates, for: .reclaim)
-            if choice.isProvisional { stored[chunk / 1000] += 1 }
+            if choice.isProvisional { stored[chunk / 2000] += 1 }
             let isCompressed = choice.request != .stored
             CodecChoice.note(Self.cost(codec: 13, file: file, isCompressed: isCompressed), &memory, &rates)
         }
-        #expect(stored[0] > 970)
-        #expect(stored[1] < 20)
+        #expect(stored[0] > 1950)
+        #expect(stored[1] < 42 + 2000 / 64)
+        #expect(stored[5] > 1950)
     }
 
     @Test func inCalmTimesWhatCompressesIsCompressedAndTheRestStaysStored() {
@@ -206,7 +220,34 @@ import Testing
         #expect(rates.fileNanoseconds != nil)
     }
 
+    /// A disk that takes 6 ns for a byte: a reclaim that is waited for compresses. Where nobody waits, the processors' time is
+    /// what counts.
+    @Test func whereNobodyWaitsTheFilesTimeCountsLess() {
+        var memory = CodecMemory()
+        var rates = CodecRates()
+        for _ in 0..<4 {
+            rates.note(Self.cost(codec: 6, file: 6))
+            rates.note(Self.cost(codec: 0, file: 6, isCompressed: false))
+        }
+        let choices = [CodecChoice.Purpose.reclaim, .trade, .calm].map {
+            CodecChoice.next(&memory, &rates, for: $0).request
+        }
+        #expect(choices == [.adaptive, .stored, .adaptive])
+    }
+
+    /// What a copy costs whenever it is read counts as often as it is read.
+    @Test(arguments: [(0.0, false), (1, false), (4, true)])
+    func whatIsReadManyTimesIsStoredWhereThatIsFasterToRead(_ restores: Double, _ stores: Bool) throws {
+        var reads = RestoreRates()
+        reads.note(.milliseconds(1), byteCount: 1_000_000, compressed: 0)
+        reads.note(.milliseconds(3), byteCount: 1_000_000, compressed: 1_000_000)
+        var rates = CodecRates()
+        for _ in 0..<4 { rates.note(Self.cost(codec: 6, file: 6)) }
+        let outlook = try #require(reads.outlook(restores: restores))
+        #expect(rates.shouldStoreFirst(ratio: 0.5, outlook) == stores)
+    }
+
     @Test func bothAreSmallAndTrivial() {
-        #expect(MemoryLayout<CodecRates>.size <= 24 && _isPOD(CodecRates.self) && _isPOD(CodecMemory.self))
+        #expect(MemoryLayout<CodecRates>.size <= 28 && _isPOD(CodecRates.self) && _isPOD(CodecMemory.self))
     }
 }

@@ -95,8 +95,40 @@ import Testing
         #expect(fixture.file.takeLateFailure() == .writebackFailed(.ioError))
     }
 
-    @Test func aWindowThatFailsIsToldOfOnceAndDoubtedUntilSomethingSucceeds() throws {
+    /// A value that a loader makes: short frames go through the page cache, long ones past it where a limit counts that, and
+    /// those are not waited for again.
+    @Test(arguments: [true, false])
+    func whatALoaderMakesBypassesThePageCacheUnderALimitIfItIsLong(bypasses: Bool) throws {
         let faulty = disk()
+        let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses, writebackWindow: 512 << 10)
+        let fixture = try SpillFixture(faulty, limits: limits)
+        for seed in UInt64(0)..<8 {
+            let bytes = Content.noise.bytes(262_144 - Int(seed), seed: seed)
+            #expect(try fixture.read(fixture.write(bytes, .stored, assurance: .taken)) == bytes)
+        }
+        #expect(fixture.file.state.withLock { $0.window.underWay } == 0)
+        fixture.file.drainWriteback()
+        #expect(faulty.calls(.writeback) == 0)
+        // What is refused is an error at once, and leaves nothing.
+        let occupied = fixture.file.usage().occupiedBytes
+        faulty.set(.init(.lateError(EIO), on: .write))
+        let bytes = Content.noise.bytes(262_144)
+        if bypasses {
+            #expect(throws: SpillFailure.writeFailed(.ioError)) {
+                try fixture.write(bytes, .stored, assurance: .taken)
+            }
+            #expect(fixture.file.usage().occupiedBytes == occupied)
+        } else {
+            _ = try fixture.write(bytes, .stored, assurance: .taken)
+        }
+        faulty.set(nil)
+        let short = Content.noise.bytes(100_000)
+        _ = try fixture.write(short, .stored, assurance: .taken)
+        #expect(fixture.file.state.withLock { $0.window.underWay } == (bypasses ? short.count : 0))
+    }
+
+    @Test func aWindowThatFailsIsToldOfOnceAndDoubtedUntilSomethingSucceeds() throws {
+        let faulty = disk(.none)
         let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: true, writebackWindow: 1 << 20)
         let fixture = try SpillFixture(faulty, limits: limits)
         let bytes = Content.noise.bytes(262_144)

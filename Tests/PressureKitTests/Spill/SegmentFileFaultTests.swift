@@ -213,7 +213,9 @@ import Testing
     }
 
     @Test func failedWritebackIsCounted() throws {
-        let faulty = FaultyFileSystem()
+        let base = InMemoryFileSystem()
+        base.setDirectSupport(.none)
+        let faulty = FaultyFileSystem(wrapping: base)
         let fixture = try SpillFixture(faulty, limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: true))
         faulty.set(.init(.error(Errno.ioError.rawValue), on: .writeback))
         let bytes = Content.noise.bytes(262_144)
