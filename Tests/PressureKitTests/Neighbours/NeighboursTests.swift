@@ -184,7 +184,9 @@ import Testing
         #expect(freed > taken / 2)
         #expect(Double(freed) / Double(need) < 1.1, "\(freed >> 20) of \(need >> 20) MiB")
         let parts = processes.map { Double($0.held) / Double(before - freed) }
-        for part in parts { #expect(abs(part - 1 / Double(count)) < 0.6 / Double(count), "\(parts)") }
+        // Of eight each has some 20 MiB, of which a batch or two is a good part.
+        let most = count < 8 ? 0.6 : 0.75
+        for part in parts { #expect(abs(part - 1 / Double(count)) < most / Double(count), "\(parts)") }
     }
 
     /// Readers who wait more for a byte get more of the room, and who hardly reads lets go.

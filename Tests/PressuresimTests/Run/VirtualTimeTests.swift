@@ -134,13 +134,15 @@ import Testing
         let stage: Stage = isVirtual ? .virtual() : .real()
         let record = try await Simulation(try scenario(text), file: "test.yaml", stage: stage).run()
         let outcome = record.steps[1].outcome
-        // Whether it writes in haste at all is the disk's speed over the processor's.
+        // How many it writes in haste is the disk's speed over the processor's, which it finds out meanwhile. In the
+        // model compressing is the faster way.
         let texts = try #require(record.reclaims[0].evicted.first { $0.path == "shelf/texts-*" })
-        let isHasty = texts.storedBytes > texts.bytes * 8 / 10
-        #expect(outcome.contains("copies compressed, ") == isHasty, "\(outcome)")
+        let isHasty = texts.storedBytes > texts.bytes / 2
+        if isVirtual { #expect(!isHasty) }
         let rewritten = record.rewritten.first { $0.path == "shelf/texts-*" }
-        #expect((rewritten != nil) == isHasty)
-        if let rewritten { #expect(rewritten.from > 2 << 20 && rewritten.to < rewritten.from / 2, "\(rewritten)") }
+        if isHasty { #expect(rewritten != nil) }
+        #expect(outcome.contains("copies compressed, ") == !record.rewritten.isEmpty, "\(outcome)")
+        if let rewritten { #expect(rewritten.from >= 256 << 10 && rewritten.to < rewritten.from / 2, "\(rewritten)") }
         #expect(isVirtual ? record.steps[1].duration == .seconds(60) : record.steps[1].duration < .seconds(30))
         #expect(Figures(record)[.lost] == 0)
     }
