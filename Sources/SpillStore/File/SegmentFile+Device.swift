@@ -34,10 +34,11 @@ extension SegmentFile {
         return false
     }
 
-    /// From how many bytes on a write that the page cache may take bypasses it, where a limit counts that. The page cache
-    /// has to find memory for it, which a full cgroup makes a matter of milliseconds. Of shorter writes each would wait for
-    /// the device alone: with 32 KiB values a swing of other memory costs two fifths of the reads.
-    private static let shortestDirect = 128 << 10
+    /// From how many bytes on a frame that the page cache may have bypasses it, where a limit counts that. The page cache has
+    /// to find memory for it, which a full cgroup makes a matter of milliseconds. Of shorter frames each would wait for
+    /// the device alone, where the page cache writes many at a time and still has what was written last: direct writes of
+    /// 32 KiB cost two fifths of the reads beside a swing of other memory, direct reads an eighth of those of four processes.
+    static let shortestDirect = 128 << 10
 
     /// Past the page cache if that can be: the write's own result is the device's then, and so is what is read. Where it
     /// cannot be, through the page cache, to be waited for.

@@ -73,7 +73,7 @@ extension SegmentFile {
         guard count == payload.count else { throw .damaged(.truncated) }
     }
 
-    /// Reads a frame past the page cache, where a limit counts that: bytes that would be dropped at once are not brought
+    /// Reads a long frame past the page cache, where a limit counts that: bytes that would be dropped at once are not brought
     /// there first, which costs more than the read itself, and may have the kernel look for memory. `nil` where there is
     /// no such way, or where not all of the frame came by it.
     ///
@@ -83,19 +83,20 @@ extension SegmentFile {
         to place: UnsafeMutableRawBufferPointer?,
         with decoder: ChunkDecoder
     ) throws(SpillFailure) -> UnsafeMutableRawBufferPointer? {
-        guard limits.bypassPageCache, let direct, !isDirectRefused.load(ordering: .relaxed) else { return nil }
+        let length = Int(record.storedLength)
+        guard limits.bypassPageCache, length >= Self.shortestDirect,
+            let direct, !isDirectRefused.load(ordering: .relaxed)
+        else { return nil }
         let unit = ExtentAllocator.unitSize
         let units = record.extent.bytes
-        let length = Int(record.storedLength)
-        let start = Int(record.offset - units.lowerBound)
         var head = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
-        if let place = unsafe place, start == 0, UInt(bitPattern: place.baseAddress) % UInt(unit) == 0 {
+        if let place = unsafe place, UInt(bitPattern: place.baseAddress) % UInt(unit) == 0 {
             unsafe head = UnsafeMutableRawBufferPointer(rebasing: place[..<(length / unit * unit)])
         }
         let rest = unsafe decoder.payloadBytes(units.count - head.count)
         do {
             let count = unsafe try fileSystem.read(direct, at: units.lowerBound, into: head, rest)
-            guard count >= start + length else { return nil }
+            guard count >= length else { return nil }
         } catch {
             // Some file systems open such a file and read nothing of it.
             guard error == .invalidArgument || error == .notSupported else { throw .readFailed(error) }
@@ -103,7 +104,7 @@ extension SegmentFile {
             return nil
         }
         guard let place = unsafe place, head.count > 0 else {
-            return unsafe UnsafeMutableRawBufferPointer(rebasing: rest[start..<(start + length)])
+            return unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<length])
         }
         let tail = unsafe UnsafeRawBufferPointer(rebasing: rest[..<(length - head.count)])
         unsafe UnsafeMutableRawBufferPointer(rebasing: place[head.count...]).copyMemory(from: tail)

@@ -7,7 +7,7 @@ import Testing
 @testable import PressureKit
 @testable import SpillStore
 
-/// Under a limit that counts the page cache, what is read does not pass through it.
+/// Under a limit that counts the page cache, long frames are not read through it.
 @Suite struct SegmentFileDirectReadTests {
     private static let underALimit = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: true)
 
@@ -43,38 +43,29 @@ import Testing
         }
     }
 
-    /// One call for each chunk; and nothing that would have to be dropped.
-    @Test func aReadIsOneCall() throws {
+    /// One call for each chunk, and nothing that would have to be dropped. Shorter ones, and all without such a limit, go
+    /// through the page cache.
+    @Test(arguments: [true, false]) func aReadIsOneCall(bypasses: Bool) throws {
         let faulty = disk()
-        let fixture = try SpillFixture(faulty, limits: Self.underALimit)
-        let records = try [4096, 100_000, 262_144].map { try fixture.write(Content.noise.bytes($0), assurance: .taken) }
-        let (reads, drops) = (faulty.calls(.read), faulty.calls(.dropCached))
-        for record in records { _ = try fixture.read(record) }
-        #expect(faulty.calls(.read) - reads == records.count)
-        #expect(faulty.calls(.dropCached) == drops)
-    }
-
-    /// Frames that share a unit are picked out of it.
-    @Test func smallFramesAreFoundInTheirUnit() throws {
-        let fixture = try SpillFixture(disk(), limits: Self.underALimit)
-        let values = (0..<20).map { Content.noise.bytes(300 + $0 * 37, seed: UInt64($0)) }
-        fixture.file.beginBatch(with: fixture.encoder)
-        for value in values {
-            // The array's bytes are only used for the length of the call.
-            #expect(unsafe value.withUnsafeBytes { unsafe fixture.file.append($0, to: fixture.encoder) })
+        let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
+        let fixture = try SpillFixture(faulty, limits: limits)
+        for (count, isLong) in [(4096, false), (131_071, false), (131_072, true), (262_144, true)] {
+            let record = try fixture.write(Content.noise.bytes(count), assurance: .taken)
+            let (reads, drops) = (faulty.calls(.read), faulty.calls(.dropCached))
+            _ = try fixture.read(record)
+            #expect(faulty.calls(.read) - reads == 1)
+            #expect(faulty.calls(.dropCached) - drops == (bypasses && !isLong ? 1 : 0), "\(count) bytes")
         }
-        try fixture.file.writeBatch(with: fixture.encoder, assurance: .taken)
-        let records = values.indices.map { fixture.encoder.batchRecord($0) }
-        #expect(Set(records.map(\.unit)).count < records.count)
-        for (record, value) in zip(records, values) { #expect(try fixture.read(record) == value) }
     }
 
     /// A file system that opens such a file and reads nothing of it is asked once.
     @Test func whoeverRefusesIsReadThroughThePageCache() throws {
-        let faulty = disk(.openOnly)
+        let base = InMemoryFileSystem()
+        let faulty = FaultyFileSystem(wrapping: base)
         let fixture = try SpillFixture(faulty, limits: Self.underALimit)
-        let bytes = Content.noise.bytes(100_000)
+        let bytes = Content.noise.bytes(200_000)
         let record = try fixture.write(bytes, assurance: .taken)
+        base.setDirectSupport(.openOnly)
         let reads = faulty.calls(.read)
         for _ in 0..<3 { #expect(try fixture.read(record) == bytes) }
         #expect(faulty.calls(.read) - reads == 4)
@@ -83,7 +74,7 @@ import Testing
     @Test func whatFallsShortIsReadOnceMore() throws {
         let faulty = disk()
         let fixture = try SpillFixture(faulty, limits: Self.underALimit)
-        let bytes = Content.noise.bytes(100_000)
+        let bytes = Content.noise.bytes(200_000)
         let record = try fixture.write(bytes, assurance: .taken)
         faulty.set(.init(.short, on: .read, .once(1)))
         #expect(try fixture.read(record) == bytes)
@@ -93,7 +84,7 @@ import Testing
     func damageAndFailuresAreTold(_ assurance: SpillAssurance) throws {
         let faulty = disk()
         let fixture = try SpillFixture(faulty, limits: Self.underALimit)
-        let bytes = Content.noise.bytes(100_000)
+        let bytes = Content.noise.bytes(200_000)
         let record = try fixture.write(bytes, assurance: assurance)
         faulty.set(.init(.bitFlip, on: .read, .once(1)))
         #expect(throws: SpillFailure.damaged(.checksumMismatch)) { try fixture.read(record) }
