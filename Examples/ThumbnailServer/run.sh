@@ -179,5 +179,5 @@ fail() { echo "thumbnails: $*" >&2; cat "$work/err" >&2; exit 1; }
 [ "$errors" -eq 0 ] || fail "$errors requests failed"
 [ "$(milliseconds "$p99")" -le $slowest ] || fail "p99 is $p99, which is more than $slowest ms"
 if [ ${#bounds[@]} -gt 1 ] && [ -n "$ratio" ]; then
-    [ "$ratio" -ge 75 ] || fail "the LRU answered $bounded requests, PressureKit $requests"
+    [ "$ratio" -ge 100 ] || fail "the LRU answered $bounded requests, PressureKit $requests"
 fi
