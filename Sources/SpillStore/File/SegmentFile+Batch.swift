@@ -60,7 +60,7 @@ extension SegmentFile {
         guard byteCount > 0 else { return }
         let (extent, generation) = try take(byteCount, frames: encoder.batchCount)
         encoder.placeBatch(at: extent.start, generation: generation)
-        let offset = Int64(extent.start) * Int64(ExtentAllocator.unitSize)
+        let offset = extent.bytes.lowerBound
         let isOnDevice: Bool
         do throws(SpillFailure) {
             let frames = try unsafe sealedBatch(with: encoder)

@@ -27,6 +27,7 @@ extension SegmentFile {
         if assurance == .taken, limits.bypassPageCache, frame.count >= Self.shortestDirect,
             try unsafe writeDirect(encoder.wholeUnits(of: frame), at: offset) != nil
         {
+            doubt.store(false, ordering: .relaxed)
             return true
         }
         try unsafe writePayload(frame, at: offset, to: descriptor)

@@ -43,13 +43,13 @@ extension SegmentFile {
     }
 
     private func punch(_ extent: Extent) -> Bool {
-        let unit = Int64(ExtentAllocator.unitSize)
+        let units = extent.bytes
         do {
-            try fileSystem.punchHole(descriptor, at: Int64(extent.start) * unit, count: Int64(extent.count) * unit)
+            try fileSystem.punchHole(descriptor, at: units.lowerBound, count: Int64(units.count))
         } catch {
             return false
         }
-        state.withLock { $0.usage.bytesReturned += Int(extent.count) * Int(unit) }
+        state.withLock { $0.usage.bytesReturned += units.count }
         return true
     }
 }

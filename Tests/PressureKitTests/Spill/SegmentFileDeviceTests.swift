@@ -9,11 +9,7 @@ import Testing
 
 /// Values that nobody can make again are on the device before their memory goes.
 @Suite struct SegmentFileDeviceTests {
-    private func disk(_ support: InMemoryFileSystem.DirectSupport = .whole) -> FaultyFileSystem {
-        let base = InMemoryFileSystem()
-        base.setDirectSupport(support)
-        return FaultyFileSystem(wrapping: base)
-    }
+    private func disk(_ support: InMemoryFileSystem.DirectSupport = .whole) -> FaultyFileSystem { .disk(support) }
 
     @Test(arguments: InMemoryFileSystem.DirectSupport.allCases, CompressionChoice.allCases)
     func everyLengthComesBackFromTheDevice(
@@ -141,6 +137,23 @@ import Testing
         _ = try fixture.write(bytes, .stored, assurance: .taken)
         #expect(fixture.file.isDoubtful)
         _ = try fixture.write(bytes, .stored)
+        #expect(!fixture.file.isDoubtful)
+    }
+
+    /// A device that takes a write is not in doubt any more, whoever makes the value; that the page cache takes one says
+    /// nothing.
+    @Test func aLongWriteOfALoadersValueEndsTheDoubt() throws {
+        let faulty = disk()
+        let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: true, writebackWindow: 512 << 10)
+        let fixture = try SpillFixture(faulty, limits: limits)
+        faulty.set(.init(.lateError(EIO), on: .write))
+        _ = try fixture.write(Content.noise.bytes(100_000), .stored, assurance: .taken)
+        fixture.file.drainWriteback()
+        #expect(fixture.file.isDoubtful)
+        faulty.set(nil)
+        _ = try fixture.write(Content.noise.bytes(100_000), .stored, assurance: .taken)
+        #expect(fixture.file.isDoubtful)
+        _ = try fixture.write(Content.noise.bytes(200_000), .stored, assurance: .taken)
         #expect(!fixture.file.isDoubtful)
     }
 

@@ -11,11 +11,7 @@ import Testing
 @Suite struct SegmentFileDirectReadTests {
     private static let underALimit = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: true)
 
-    private func disk(_ support: InMemoryFileSystem.DirectSupport = .whole) -> FaultyFileSystem {
-        let base = InMemoryFileSystem()
-        base.setDirectSupport(support)
-        return FaultyFileSystem(wrapping: base)
-    }
+    private func disk(_ support: InMemoryFileSystem.DirectSupport = .whole) -> FaultyFileSystem { .disk(support) }
 
     @Test(arguments: InMemoryFileSystem.DirectSupport.allCases, SpillAssurance.allCases)
     func everyLengthComesBackWhereverItIsToLie(

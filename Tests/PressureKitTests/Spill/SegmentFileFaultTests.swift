@@ -213,9 +213,7 @@ import Testing
     }
 
     @Test func failedWritebackIsCounted() throws {
-        let base = InMemoryFileSystem()
-        base.setDirectSupport(.none)
-        let faulty = FaultyFileSystem(wrapping: base)
+        let faulty = FaultyFileSystem.disk(.none)
         let fixture = try SpillFixture(faulty, limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: true))
         faulty.set(.init(.error(Errno.ioError.rawValue), on: .writeback))
         let bytes = Content.noise.bytes(262_144)

@@ -41,6 +41,15 @@ enum Content: String, CaseIterable, Sendable {
     }
 }
 
+extension FaultyFileSystem {
+    /// A disk in memory that takes writes past the page cache, or does not.
+    static func disk(_ support: InMemoryFileSystem.DirectSupport) -> FaultyFileSystem {
+        let base = InMemoryFileSystem()
+        base.setDirectSupport(support)
+        return FaultyFileSystem(wrapping: base)
+    }
+}
+
 /// A segment file with an encoder and a decoder for the test's own thread.
 final class SpillFixture: Sendable {
     let file: SegmentFile

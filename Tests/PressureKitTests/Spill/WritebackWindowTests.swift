@@ -70,13 +70,6 @@ import Testing
         #expect(window.drain() == .init())
     }
 
-    /// One that everything goes to through the page cache.
-    private static var cachedDisk: InMemoryFileSystem {
-        let disk = InMemoryFileSystem()
-        disk.setDirectSupport(.none)
-        return disk
-    }
-
     /// However many threads write, no more is on its way to the device than the limit on memory allows, and a chunk of
     /// each thread.
     @Test func threadsTogetherKeepToTheBound() async throws {
@@ -88,7 +81,7 @@ import Testing
             writebackWindow: 512 << 10,
             mostWriteback: most
         )
-        let fixture = try SpillFixture(FaultyFileSystem(wrapping: Self.cachedDisk), limits: limits)
+        let fixture = try SpillFixture(FaultyFileSystem.disk(.none), limits: limits)
         let file = fixture.file
         let worst = Shared(0)
         let pool = BlockingPool(threads: threads)
@@ -118,7 +111,7 @@ import Testing
 
     @Test func onlyAFileThatIsToBypassThePageCacheWritesBack() throws {
         for bypasses in [true, false] {
-            let faulty = FaultyFileSystem(wrapping: Self.cachedDisk)
+            let faulty = FaultyFileSystem.disk(.none)
             let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
             let fixture = try SpillFixture(faulty, limits: limits)
             for seed in UInt64(0)..<70 {
