@@ -107,12 +107,8 @@ package final class Board: Sendable {
         state.waiting += (waited - state.waiting) * (1 - exp(-seconds / PeerWatch.smoothing))
         guard state.watch.count > 0, let claim = state.claim else { return }
         let (held, waiting) = (own.member.held, state.waiting * share.weight)
-        state.claim = MemoryClaim.moved(
-            claim,
-            own: held > 0 ? waiting / Double(held) : 0,
-            mean: state.watch.meanCost(held: held, waiting: waiting),
-            in: seconds
-        )
+        guard let mean = state.watch.meanCost(held: held, waiting: waiting) else { return }
+        state.claim = MemoryClaim.moved(claim, own: held > 0 ? waiting / Double(held) : 0, mean: mean, in: seconds)
     }
 
     private func publish(_ state: inout State, _ own: Own, at now: MonotonicInstant) {

@@ -22,6 +22,8 @@ package struct PeerWatch: Sendable {
 
     /// Over how many seconds waiting is averaged.
     static let smoothing = 2.0
+    /// Nanoseconds a second, of all readers together, from which on claims go by them: a thousandth of one reader's time.
+    static let leastWaiting = 1e6
     /// For how long others count on what somebody owes who gives nothing.
     package static let patience = Duration.milliseconds(30)
     /// No number of bytes is as large.
@@ -189,14 +191,16 @@ package struct PeerWatch: Sendable {
     /// - Parameters:
     ///   - held: What this process holds.
     ///   - waiting: Nanoseconds a second that its readers wait, times its weight.
-    package func meanCost(held: Int, waiting: Double) -> Double {
+    /// - Returns: `nil` where they hardly wait at all: what is left of an average when nobody reads any more says who looked last,
+    ///   and would move claims as far as a real need does.
+    package func meanCost(held: Int, waiting: Double) -> Double? {
         var bytes = Double(held)
         var cost = waiting
         for place in 0..<used where peers[place].owner != 0 {
             bytes += Double(peers[place].slot.held)
             cost += peers[place].waiting * peers[place].weight
         }
-        return bytes > 0 ? cost / bytes : 0
+        return bytes > 0 && cost >= Self.leastWaiting ? cost / bytes : nil
     }
 
     /// The claim that is worth an equal part of the room, for one who comes.
