@@ -117,6 +117,11 @@ extension FaultyFileSystem: FileSystem {
         if let number = state.withLock({ $0.late.takeError(of: descriptor) }) { throw Errno(rawValue: number) }
     }
 
+    package func expectRandomReads(_ descriptor: CInt) {
+        try? fail(.advise)
+        base.expectRandomReads(descriptor)
+    }
+
     package func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try fail(.dropCached)
         try base.dropCached(descriptor, at: offset, count: count)

@@ -22,6 +22,8 @@ public final class FaultyFileSystem: Sendable {
         case punchHole
         /// Starting or awaiting write-back.
         case writeback
+        /// Saying how a file will be read. It cannot fail; its calls are counted.
+        case advise
         /// Dropping what was read from the page cache.
         case dropCached
         /// Asking for the free space of the file system.

@@ -96,6 +96,8 @@ extension InMemoryFileSystem: FileSystem {
         try with(descriptor) { _, _ in }
     }
 
+    package func expectRandomReads(_ descriptor: CInt) {}
+
     package func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try with(descriptor) { _, _ in }
     }

@@ -24,6 +24,10 @@ package protocol FileSystem: Sendable {
     ///   write; `ENOENT` where there is no `/proc`.
     func openDirect(_ descriptor: CInt) throws(Errno) -> CInt
 
+    /// Says that what is read of an open file through the page cache is read in no order (`POSIX_FADV_RANDOM`): the kernel
+    /// reads no more than it is asked for. A hint: where it is not taken, nothing follows.
+    func expectRandomReads(_ descriptor: CInt)
+
     /// Removes a name.
     func unlink(_ path: String) throws(Errno)
 

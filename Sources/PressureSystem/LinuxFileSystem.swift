@@ -19,6 +19,8 @@ package struct LinuxFileSystem: FileSystem {
         try retrying { pk_open_direct(descriptor) }
     }
 
+    package func expectRandomReads(_ descriptor: CInt) { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM) }
+
     package func unlink(_ path: String) throws(Errno) {
         try retrying { unsafe Glibc.unlink(path) }
     }

@@ -78,6 +78,8 @@ final class SeedDisk: NamedFileSystem {
     func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try call { () throws(Errno) in try faulty.finishWriteback(descriptor, at: offset, count: count) }
     }
+    func expectRandomReads(_ descriptor: CInt) {}
+
     func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try call { () throws(Errno) in try faulty.dropCached(descriptor, at: offset, count: count) }
     }

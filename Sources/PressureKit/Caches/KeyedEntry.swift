@@ -249,8 +249,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
             }
             let isLeft = unsafe shards[number].pointee.withLock { shard in
                 if storage.leaves(shard.table.count) { return true }
-                shard.forEach { place in
-                    unsafe list(place.slot.base, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
+                unsafe shard.forEachSlot { slot in
+                    unsafe list(slot, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
                 }
                 return false
             }
@@ -282,7 +282,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     override func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
         for index in 0..<KeyedShards<Key, Value>.count {
             unsafe shards[index].pointee.withLock { shard in
-                shard.forEach { unsafe body($0.slot.base) }
+                unsafe shard.forEachSlot(body)
             }
         }
     }

@@ -152,6 +152,19 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
         }
     }
 
+    /// The same with the slots' addresses only. Where key and value are generic, what asks each slot how long it is takes as long
+    /// as what is to be done with it: it is asked once.
+    func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) {
+        let (stride, linksOffset) = (Place.stride, Place.linksOffset)
+        var index = oldest
+        while index != Self.none {
+            let block = unsafe blocks.list[Int(index >> Self.blockShift)]
+            let slot = unsafe block + Int(index & (1 << Self.blockShift - 1)) * stride
+            unsafe body(slot)
+            index = unsafe (slot + linksOffset).load(as: SlotLinks.self).newer
+        }
+    }
+
     /// Calls `body` with the slots in the table that were put there after a reading of the ``UseClock``, the newest first:
     /// what a sample of the cache would mostly miss. A slot that was restored in its place is not among them.
     func forEachNewer(than stamp: UInt32, _ body: (Place) -> Void) {

@@ -1,3 +1,10 @@
+/// Neighbours in the order of arrival, by index; `UInt32.max` for none. A free slot uses `newer` for the free list.
+@usableFromInline
+struct SlotLinks {
+    var older: UInt32
+    var newer: UInt32
+}
+
 /// A slot of a keyed cache: a ``Slot`` with its key, its hash, and its neighbours in the order of arrival behind it.
 @safe @usableFromInline
 struct KeyedSlot<Key, Value>: @unchecked Sendable {
@@ -7,12 +14,7 @@ struct KeyedSlot<Key, Value>: @unchecked Sendable {
     @inlinable
     init(slot: Slot<Value>) { self.slot = slot }
 
-    /// Neighbours in the order of arrival, by index; `UInt32.max` for none. A free slot uses `newer` for the free list.
-    @usableFromInline
-    struct Links {
-        var older: UInt32
-        var newer: UInt32
-    }
+    @usableFromInline typealias Links = SlotLinks
 
     @inlinable static var keyOffset: Int {
         let alignment = MemoryLayout<Key>.alignment

@@ -119,6 +119,7 @@ extension ReclaimEngine {
         var moment = moment(&progress)
         moment.isSteady = pace == .steady
         storage.purpose = moment.isSteady ? .trade : .reclaim
+        file.writes(steadily: moment.isSteady)
         // A share is a number only when all has been seen.
         let stated = amount.mostBytes.map { $0 - progress.freed }
         let wantsAll = amount.share >= 1 || policy.takesEverything
@@ -387,7 +388,7 @@ extension ReclaimEngine {
             let place = unsafe storage.places[choice]
             let hits = unsafe policy.hits(afterSparing: storage.candidates[choice], last: last, at: moment)
             // Retained by the storage.
-            unsafe place.entry.takeUnretainedValue().wasSpared(place.slot, hits: hits)
+            unsafe place.entry._withUnsafeGuaranteedRef { unsafe $0.wasSpared(place.slot, hits: hits) }
         }
     }
 

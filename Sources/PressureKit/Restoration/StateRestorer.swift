@@ -54,6 +54,8 @@ struct StateRestorer {
             defer { visit.end() }
             visit.moved(bytes.count)
             try check(manifest.root, in: file, &visit)
+            // Until here it was read from the front to the end.
+            directory.fileSystem.expectRandomReads(descriptor)
             return Checked(manifest: manifest, file: file)
         } catch let refusal as StateRefusal {
             throw .stateRefused(directory.path, refusal)

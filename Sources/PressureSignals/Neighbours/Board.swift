@@ -11,8 +11,8 @@ package final class Board: Sendable {
         package var books: MemoryBooks.Reading
         /// Nanoseconds that readers waited for what had been evicted, ever.
         package var awaited: Int
-        /// Resident bytes of the process.
-        package var resident: Int
+        /// Resident bytes of the process; `nil` for as many as were said last.
+        package var resident: Int?
         /// Bytes that are being loaded or restored.
         package var underWay = 0
     }
@@ -59,33 +59,45 @@ package final class Board: Sendable {
     ///
     /// - Parameters:
     ///   - limit: What all share.
-    ///   - verifies: Whether to ask the system which of the others are alive: it matters where little is left.
-    package func exchange(_ own: Own, limit: Int, verifies: Bool, at now: MonotonicInstant) {
+    ///   - reach: How far to look.
+    package func exchange(_ own: Own, limit: Int, _ reach: Reach, at now: MonotonicInstant) {
         state.withLock { state in
             state.limit = limit
-            look(&state, verifies: verifies, at: now)
+            look(&state, reach, at: now)
             move(&state, own, at: now)
             publish(&state, own, at: now)
         }
+    }
+
+    /// How far to look.
+    package enum Reach: Hashable, Sendable {
+        /// At those who are known, and where the next two would sit: who joins takes the first free slot. A load does.
+        case known
+        /// At all.
+        case all
+        /// At all, and the system is asked which of them are alive: it matters where little is left.
+        case alive
     }
 
     /// Looks at the others, unless it has just been done.
     package func look(at now: MonotonicInstant) {
         state.withLock { state in
             guard state.limit > 0, state.lookedAt.map({ now - $0 >= Self.freshness }) ?? false else { return }
-            look(&state, verifies: false, at: now)
+            look(&state, .known, at: now)
         }
     }
 
-    private func look(_ state: inout State, verifies: Bool, at now: MonotonicInstant) {
+    private func look(_ state: inout State, _ reach: Reach, at now: MonotonicInstant) {
         state.lookedAt = now
-        _ = store.read { header, slot in
+        let slots = reach == .known ? state.watch.reach(own: store.place) : BoardLayout.slots
+        _ = store.read(slots: slots) { header, slot in
             if let shortage = BoardShortage(header) { state.shortage = shortage }
             state.watch.look(
                 own: store.place,
+                slots: slots,
                 limit: state.limit,
                 at: now,
-                verifies: verifies,
+                verifies: reach == .alive,
                 isHeld: store.isHeld
             ) { BoardSlot(slot($0)) }
         }
@@ -122,7 +134,7 @@ package final class Board: Sendable {
         slot.claim = state.claim ?? share.weight
         slot.weight = share.weight
         slot.floor = min(share.floor.bytes, state.limit)
-        slot.resident = own.resident
+        slot.resident = own.resident ?? state.published.resident
         slot.underWay = min(own.underWay, state.limit)
         (slot.answered, slot.answerTime) = (state.published.answered, state.published.answerTime)
         if state.shortage.number != slot.answered, state.shortage.owner != owner {

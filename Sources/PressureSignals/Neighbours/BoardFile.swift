@@ -154,21 +154,26 @@ package final class BoardFile: BoardStore, Sendable {
 
     // MARK: Reading and writing
 
-    package func read(_ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void) -> Bool {
-        process.isThisProcess && Self.read(descriptor, body)
+    package func read(
+        slots: Int,
+        _ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void
+    ) -> Bool {
+        process.isThisProcess && Self.read(descriptor, slots: slots, body)
     }
 
     /// Reads a board that is open.
     static func read(
         _ descriptor: CInt,
+        slots: Int = BoardLayout.slots,
         _ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void
     ) -> Bool {
         var board = InlineArray<64, BoardLayout.Words>(repeating: BoardLayout.Words(repeating: 0))
+        let size = (min(slots, BoardLayout.slots) + 1) * BoardLayout.slotSize
         let count = unsafe withUnsafeMutableBytes(of: &board) { bytes in
-            // As many bytes as the array has.
-            unsafe pread(descriptor, bytes.baseAddress, BoardLayout.size, 0)
+            // No more bytes than the array has.
+            unsafe pread(descriptor, bytes.baseAddress, size, 0)
         }
-        guard count == BoardLayout.size else { return false }
+        guard count == size else { return false }
         body(board[0]) { board[$0 + 1] }
         return true
     }

@@ -3,8 +3,11 @@ package protocol BoardStore: Sendable {
     /// The place of this process's slot.
     var place: Int { get }
 
-    /// Reads header and slots: the header first. `false` when that is not possible.
-    func read(_ body: (_ header: borrowing BoardLayout.Words, _ slot: (Int) -> BoardLayout.Words) -> Void) -> Bool
+    /// Reads the header and so many of the slots: the header first. `false` when that is not possible.
+    func read(
+        slots: Int,
+        _ body: (_ header: borrowing BoardLayout.Words, _ slot: (Int) -> BoardLayout.Words) -> Void
+    ) -> Bool
 
     /// Writes this process's slot.
     func write(_ slot: borrowing BoardLayout.Words)

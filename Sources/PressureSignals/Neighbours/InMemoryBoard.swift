@@ -58,7 +58,10 @@ package final class InMemoryBoard: Sendable {
 
         deinit { board.kill(place) }
 
-        package func read(_ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void) -> Bool {
+        package func read(
+            slots: Int,
+            _ body: (borrowing BoardLayout.Words, (Int) -> BoardLayout.Words) -> Void
+        ) -> Bool {
             let (header, slots) = board.state.withLock { state in
                 state.reads += 1
                 return (state.header, state.slots)

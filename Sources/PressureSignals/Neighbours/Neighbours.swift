@@ -132,7 +132,7 @@ package final class Neighbours: LoopGuest {
                     seat.board.exchange(
                         own,
                         limit: seat.limit,
-                        verifies: headroom.available < ByteCount(bytes: headroom.limit.bytes / 2),
+                        headroom.available.bytes < headroom.limit.bytes / 2 ? .alive : .all,
                         at: now
                     )
                 }
@@ -157,7 +157,7 @@ package final class Neighbours: LoopGuest {
             ),
             books: books.reading,
             awaited: Int(clamping: books.awaited.nanoseconds),
-            resident: resident ?? 0,
+            resident: resident,
             underWay: underWay
         )
     }
@@ -239,13 +239,8 @@ package final class Neighbours: LoopGuest {
     package func tell(underWay: Int, at place: Int, at now: MonotonicInstant) -> Int {
         guard let seat = seat(place), seat.board.count > 0 else { return 0 }
         let held = max(0, books.reading.resident)
-        let own = own(
-            reclaimable: process.reclaimable(),
-            held: held,
-            resident: process.resident?(),
-            underWay: underWay
-        )
-        seat.board.exchange(own, limit: seat.limit, verifies: false, at: now)
+        let own = own(reclaimable: process.reclaimable(), held: held, resident: nil, underWay: underWay)
+        seat.board.exchange(own, limit: seat.limit, .known, at: now)
         state.withLock { $0.seats[place]?.underWay = underWay }
         return seat.board.others.underWay
     }

@@ -43,10 +43,14 @@ package struct PeerWatch: Sendable {
 
     // MARK: Looking
 
+    /// How many slots are worth a look between samples: those of whom this process knows, its own, and the next two.
+    func reach(own: Int) -> Int { min(BoardLayout.slots, max(used, own + 1) + 2) }
+
     /// Looks at a board anew.
     ///
     /// - Parameters:
     ///   - own: The place of this process's slot.
+    ///   - slots: At how many places to look, ``reach(own:)`` at least.
     ///   - limit: What all share, in bytes.
     ///   - slot: What stands at a place; `nil` for nothing that counts.
     ///   - isHeld: Whether somebody is there. Asked of whom this process does not know yet: what the killed have left stands
@@ -54,6 +58,7 @@ package struct PeerWatch: Sendable {
     ///   - verifies: Whether it is asked of all: it matters where little is left.
     package mutating func look(
         own: Int,
+        slots: Int = BoardLayout.slots,
         limit: Int,
         at now: MonotonicInstant,
         verifies: Bool = false,
@@ -61,11 +66,12 @@ package struct PeerWatch: Sendable {
         slot: (Int) -> BoardSlot?
     ) {
         count = 0
-        var end = 0
+        // One that is half written is looked at again.
+        var end = slots == BoardLayout.slots ? 0 : used
         let seconds = lastAverage.map { Double((now - $0).nanoseconds) / 1e9 } ?? 0
         let isDue = lastAverage == nil || seconds >= 0.1
         if isDue { lastAverage = now }
-        for place in 0..<BoardLayout.slots where place != own {
+        for place in 0..<slots where place != own {
             guard let slot = slot(place), Self.isSound(slot, limit: limit, at: now),
                 !verifies && peers[place].owner == slot.owner || isHeld(place)
             else {
@@ -73,7 +79,7 @@ package struct PeerWatch: Sendable {
                 continue
             }
             count += 1
-            end = place + 1
+            end = max(end, place + 1)
             take(slot, at: place, limit: limit, over: isDue ? seconds : 0)
         }
         used = end

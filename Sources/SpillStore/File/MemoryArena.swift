@@ -90,6 +90,8 @@ final class MemoryArena: FileSystem, @unchecked Sendable {
 
     func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
 
+    func expectRandomReads(_ descriptor: CInt) {}
+
     func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
 
     func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 { UInt64(capacity) }

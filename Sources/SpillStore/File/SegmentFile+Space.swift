@@ -60,6 +60,9 @@ extension SegmentFile {
         return isCut
     }
 
+    /// Says whether what is written from now on is written for its own sake, and nobody waits for it.
+    package func writes(steadily isSteady: Bool) { state.withLock { $0.window.isSteady = isSteady } }
+
     /// Sizes for another limit on memory. Allocates nothing.
     ///
     /// - Parameters:

@@ -99,6 +99,9 @@ package final class SegmentFile: Sendable {
             throw .spillFileNotOpened(directory: directory.path, errno: error)
         }
         direct = try? fileSystem.openDirect(descriptor)
+        // Values come back in no order. Where a device is read far ahead (8 MiB are common in the cloud), two neighbours in a
+        // row would bring hundreds of others into the memory that they were evicted from.
+        fileSystem.expectRandomReads(descriptor)
         self.fileSystem = fileSystem
         self.decoders = decoders
         stated = limits

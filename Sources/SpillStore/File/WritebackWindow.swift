@@ -37,6 +37,9 @@ package struct WritebackWindow: Sendable {
 
     /// Bytes of a window. A change holds for the one that is open, too.
     var length: Int
+    /// Whether nobody waits for what is written. It comes in a trickle then, and what is in a window takes the place of values
+    /// until it is full: an eighth of the length is enough.
+    var isSteady = false
     /// The most bytes that are to be on their way to the device.
     var most: Int
     private var open: Range?
@@ -64,7 +67,7 @@ package struct WritebackWindow: Sendable {
         open = Range(lower: min(open?.lower ?? offset, offset), upper: max(open?.upper ?? upper, upper))
         openBytes += count
         underWay += count
-        return openBytes >= length ? close() : Steps()
+        return openBytes >= (isSteady ? min(length, max(Self.shortest, length / 8)) : length) ? close() : Steps()
     }
 
     /// What was to be finished is on the device, or is lost, and in either case no longer under way.

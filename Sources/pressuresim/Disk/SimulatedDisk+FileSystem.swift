@@ -74,6 +74,8 @@ extension SimulatedDisk: NamedFileSystem {
         if !isImagined { try base.finishWriteback(descriptor, at: offset, count: count) }
     }
 
+    func expectRandomReads(_ descriptor: CInt) { if !isImagined { base.expectRandomReads(descriptor) } }
+
     func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         if !isImagined { try base.dropCached(descriptor, at: offset, count: count) }
     }

@@ -207,6 +207,8 @@ extension PowerLossDisk {
         try base.finishWriteback(descriptor, at: offset, count: count)
     }
 
+    func expectRandomReads(_ descriptor: CInt) { base.expectRandomReads(descriptor) }
+
     func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         try base.dropCached(descriptor, at: offset, count: count)
     }

@@ -55,13 +55,13 @@ import Testing
         let board = try place.join()
         let name = "\(place.shm)/\(place.boards[0])"
         unsafe truncate(name, 100)
-        let isWhole = board.read { _, _ in }
+        let isWhole = board.read(slots: BoardLayout.slots) { _, _ in }
         #expect(!isWhole)
         unsafe truncate(name, 0)
         board.write(slot(of: 3).words)
         unsafe truncate(name, off_t(BoardLayout.size))
         var shortage: BoardShortage? = BoardShortage()
-        let isRead = board.read { header, _ in shortage = BoardShortage(header) }
+        let isRead = board.read(slots: 0) { header, _ in shortage = BoardShortage(header) }
         #expect(isRead && shortage == nil)
     }
 
@@ -195,7 +195,7 @@ private final class Place: Sendable {
 
 private func slots(_ board: BoardFile) -> [Int: BoardSlot] {
     var slots: [Int: BoardSlot] = [:]
-    _ = board.read { _, slot in
+    _ = board.read(slots: BoardLayout.slots) { _, slot in
         for place in 0..<BoardLayout.slots { slots[place] = BoardSlot(slot(place)) }
     }
     return slots

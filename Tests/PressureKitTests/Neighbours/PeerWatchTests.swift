@@ -70,6 +70,33 @@ import Testing
         #expect(watch.count == 0, "and not known again by what it has left")
     }
 
+    /// A load looks at those who are known and where the next two would sit; who is missed there is seen with the next sample.
+    @Test func betweenSamplesTheNextOnesAreFoundAndNobodyIsLost() {
+        var watch = PeerWatch()
+        func look(at milliseconds: Int64, slots: Int, sits: Set<Int>) {
+            watch.look(own: 0, slots: slots, limit: limit, at: at(milliseconds)) { place in
+                #expect(place < slots)
+                return sits.contains(place) ? slot(UInt64(place) << 32 | 1) : nil
+            }
+        }
+        #expect(watch.reach(own: 0) == 3)
+        #expect(watch.reach(own: 40) == 43)
+        #expect(watch.reach(own: BoardLayout.slots - 1) == BoardLayout.slots)
+        look(at: 0, slots: BoardLayout.slots, sits: [1, 9])
+        #expect(watch.count == 2 && watch.reach(own: 0) == 12)
+        look(at: 1, slots: watch.reach(own: 0), sits: [1, 9, 10, 11, 12])
+        #expect(watch.count == 4 && watch.reach(own: 0) == 14)
+        // Half written: as if absent, but still within reach.
+        look(at: 2, slots: watch.reach(own: 0), sits: [1])
+        #expect(watch.count == 1 && watch.reach(own: 0) == 14)
+        look(at: 3, slots: watch.reach(own: 0), sits: [1, 9, 10, 11, 12])
+        #expect(watch.count == 5)
+        look(at: 4, slots: BoardLayout.slots, sits: [1, 50])
+        #expect(watch.count == 2 && watch.reach(own: 0) == 53)
+        look(at: 5, slots: BoardLayout.slots, sits: [1])
+        #expect(watch.count == 1 && watch.reach(own: 0) == 4)
+    }
+
     static let lies: [(String, @Sendable (inout BoardSlot) -> Void)] = [
         ("more than the limit", { $0.held = .max }),
         ("more to give than it holds", { $0.free = $0.held + 1 }),

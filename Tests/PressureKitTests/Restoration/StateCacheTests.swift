@@ -64,32 +64,18 @@ import Testing
         let manager = try manager(disk, bypasses: bypasses)
         try fill(manager)
         try await manager.saveState(to: Self.directory)
-        let before = disk.calls(.writeback)
+        let (before, advised) = (disk.calls(.writeback), disk.calls(.advise))
         let directory = try manager.restoration.directory(Self.directory)
         let restorer = StateRestorer(directory: directory, limits: manager.context.engine.file.limits)
         let checked = try #require(try restorer.read())
         #expect(checked.file.limits.bypassPageCache == bypasses)
         let drops = disk.calls(.writeback) - before
+        #expect(disk.calls(.advise) - advised == 1, "from then on it is read in no order")
         #expect(bypasses ? drops >= 4 : drops == 0)
         await manager.shutdown()
     }
 
     // MARK: The real cache
-
-    /// Pages of a file that the kernel has in its cache.
-    private func cachedPages(_ path: String) throws -> (cached: Int, all: Int) {
-        let descriptor = unsafe open(path, O_RDONLY)
-        defer { close(descriptor) }
-        try #require(descriptor >= 0)
-        let length = Int(lseek(descriptor, 0, SEEK_END))
-        let map = unsafe mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, 0)
-        try #require(unsafe map != MAP_FAILED)
-        defer { unsafe _ = munmap(map, length) }
-        var pages = [UInt8](repeating: 0, count: (length + 4095) / 4096)
-        // One byte for each page of the mapping.
-        try #require(unsafe mincore(map!, length, &pages) == 0)
-        return (pages.count { $0 & 1 != 0 }, pages.count)
-    }
 
     @Test func underALimitTheKernelKeepsNothingOfAState() async throws {
         let directory = "/var/tmp/pressurekit-state-\(UInt64.random(in: 0 ... .max))"
@@ -101,9 +87,9 @@ import Testing
             let manager = try manager(LinuxFileSystem(), bypasses: bypasses)
             try fill(manager)
             try await manager.saveState(to: directory)
-            let afterSave = try cachedPages("\(directory)/state")
+            let afterSave = try CachedPages(of: "\(directory)/state")
             try await manager.restoreState(from: directory)
-            let afterRestore = try cachedPages("\(directory)/state")
+            let afterRestore = try CachedPages(of: "\(directory)/state")
             // So that it can be seen here at all.
             if !bypasses { #expect(afterRestore.cached > afterRestore.all / 2) }
             if bypasses { #expect((afterSave.cached, afterRestore.cached) == (0, 0), "of \(afterSave.all)") }

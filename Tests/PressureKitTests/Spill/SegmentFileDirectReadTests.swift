@@ -5,6 +5,7 @@ import SystemPackage
 import Testing
 
 @testable import PressureKit
+@testable import PressureSystem
 @testable import SpillStore
 
 /// Under a limit that counts the page cache, long frames are not read through it.
@@ -45,6 +46,7 @@ import Testing
         let faulty = disk()
         let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
         let fixture = try SpillFixture(faulty, limits: limits)
+        #expect(faulty.calls(.advise) == 1)
         for (count, isLong) in [(4096, false), (131_071, false), (131_072, true), (262_144, true)] {
             let record = try fixture.write(Content.noise.bytes(count), assurance: .taken)
             let (reads, drops) = (faulty.calls(.read), faulty.calls(.dropCached))
@@ -52,6 +54,19 @@ import Testing
             #expect(faulty.calls(.read) - reads == 1)
             #expect(faulty.calls(.dropCached) - drops == (bypasses && !isLong ? 1 : 0), "\(count) bytes")
         }
+    }
+
+    /// Devices may be read far ahead: a few neighbours in a row must not bring those behind them into memory.
+    @Test func whatIsReadInARowBringsNothingElse() throws {
+        let fixture = try SpillFixture(LinuxFileSystem(), limits: Self.underALimit)
+        let values = (0..<64).map { Content.noise.bytes(32 << 10 - $0) }
+        let records = try values.map { try fixture.write($0, assurance: .taken) }
+        fixture.file.drainWriteback()
+        fixture.file.dropCached(at: 0, count: 0)
+        let before = try CachedPages(ofFile: fixture.file.descriptor)
+        #expect(before.cached == 0 && before.all >= 64 * 8)
+        for index in 0..<16 { #expect(try fixture.read(records[index]) == values[index]) }
+        #expect(try CachedPages(ofFile: fixture.file.descriptor).cached == 0)
     }
 
     /// A file system that opens such a file and reads nothing of it is asked once.

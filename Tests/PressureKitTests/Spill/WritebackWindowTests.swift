@@ -38,6 +38,20 @@ import Testing
         #expect(window.wrote(at: Int64(length), count: 1).start == Range(lower: 0, upper: Int64(length) + 1))
     }
 
+    /// What nobody waits for comes in a trickle, and what is in a window takes the place of values.
+    @Test(arguments: [(8 << 20, 1 << 20), (2 << 20, 512 << 10), (512 << 10, 512 << 10), (1000, 1000)])
+    func whatIsWrittenSteadilyHasShortWindows(length: Int, steady: Int) {
+        var window = WritebackWindow(length: length)
+        window.isSteady = true
+        #expect(window.wrote(at: 0, count: steady - 1) == .init())
+        #expect(window.wrote(at: Int64(steady), count: 1).start == Range(lower: 0, upper: Int64(steady) + 1))
+        // In haste the rest of a window is as long as ever.
+        window.isSteady = false
+        let rest = window.wrote(at: 0, count: length - 1)
+        #expect(rest == .init())
+        #expect(window.wrote(at: Int64(length), count: 1).start?.count == Int64(length) + 1)
+    }
+
     @Test func aWindowCoversWritesInAnyOrder() {
         var window = WritebackWindow()
         #expect(window.wrote(at: 500, count: 100) == .init())
