@@ -35,10 +35,10 @@ extension SegmentFile {
         return false
     }
 
-    /// From how many bytes on a frame that the page cache may have bypasses it, where a limit counts that. The page cache has
-    /// to find memory for it, which a full cgroup makes a matter of milliseconds. Of shorter frames each would wait for
-    /// the device alone, where the page cache writes many at a time and still has what was written last: direct writes of
-    /// 32 KiB cost two fifths of the reads beside a swing of other memory, direct reads an eighth of those of four processes.
+    /// From how many bytes on a frame that the page cache may have is written past it, where a limit counts that. The page
+    /// cache has to find memory for it, which a full cgroup makes a matter of milliseconds. Of shorter frames each would
+    /// wait for the device alone, where the page cache writes many at a time: direct writes of 32 KiB cost two fifths of
+    /// the reads beside a swing of other memory.
     static let shortestDirect = 128 << 10
 
     /// Past the page cache if that can be: the write's own result is the device's then, and so is what is read. Where it

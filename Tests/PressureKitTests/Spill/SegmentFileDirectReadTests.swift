@@ -47,7 +47,7 @@ import Testing
         let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
         let fixture = try SpillFixture(faulty, limits: limits)
         #expect(faulty.calls(.advise) == 1)
-        for (count, isLong) in [(4096, false), (131_071, false), (131_072, true), (262_144, true)] {
+        for (count, isLong) in [(4096, false), (16_383, false), (16_384, true), (32_768, true), (131_071, true), (262_144, true)] {
             let record = try fixture.write(Content.noise.bytes(count), assurance: .taken)
             let (reads, drops) = (faulty.calls(.read), faulty.calls(.dropCached))
             _ = try fixture.read(record)
@@ -57,14 +57,14 @@ import Testing
     }
 
     /// Devices may be read far ahead: a few neighbours in a row must not bring those behind them into memory.
-    @Test func whatIsReadInARowBringsNothingElse() throws {
+    @Test(arguments: [8 << 10, 32 << 10]) func whatIsReadInARowBringsNothingElse(length: Int) throws {
         let fixture = try SpillFixture(LinuxFileSystem(), limits: Self.underALimit)
-        let values = (0..<64).map { Content.noise.bytes(32 << 10 - $0) }
+        let values = (0..<64).map { Content.noise.bytes(length - $0) }
         let records = try values.map { try fixture.write($0, assurance: .taken) }
         fixture.file.drainWriteback()
         fixture.file.dropCached(at: 0, count: 0)
         let before = try CachedPages(ofFile: fixture.file.descriptor)
-        #expect(before.cached == 0 && before.all >= 64 * 8)
+        #expect(before.cached == 0 && before.all >= 64 * length / 4096)
         for index in 0..<16 { #expect(try fixture.read(records[index]) == values[index]) }
         #expect(try CachedPages(ofFile: fixture.file.descriptor).cached == 0)
     }
