@@ -197,7 +197,13 @@ int pk_run_in_batches(void) {
     return sched_setscheduler(0, SCHED_BATCH, &parameters);
 }
 
-int pk_run_soon(void) {
+int pk_run_soon(bool urgently) {
+    // Set by the thread itself only: what it was born with is what it has at the first call.
+    static __thread int own_nice, is_known, is_urgent;
+    if (is_known && is_urgent == urgently) return 0;
+    if (!is_known) own_nice = getpriority(PRIO_PROCESS, 0);
+    is_known = 1;
+    is_urgent = urgently;
     struct {
         uint32_t size;
         uint32_t policy;
@@ -209,11 +215,10 @@ int pk_run_soon(void) {
         uint64_t period;
     } attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = 100 * 1000};
     // Ten below the process: about nine times the weight.
-    int nice = getpriority(PRIO_PROCESS, 0);
-    attributes.nice = nice > -10 ? nice - 10 : -20;
+    attributes.nice = !urgently ? own_nice : own_nice > -10 ? own_nice - 10 : -20;
     int result = (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
     if (result == 0 || errno != EPERM) return result;
-    attributes.nice = nice;
+    attributes.nice = own_nice;
     return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 

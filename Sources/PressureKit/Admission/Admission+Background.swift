@@ -8,6 +8,9 @@ extension Admission {
     package struct BackgroundWish: Hashable, Sendable {
         /// How many bytes to free.
         package var bytes: Int
+        /// Whether it is wanted at once: somebody waits for it, or less is left than half of what a batch is made in time for. A
+        /// cache that is full and read needs it some milliseconds later.
+        package var isUrgent: Bool
         /// Whether to give the free part of the heap back to the system.
         package var givesHeapBack: Bool
         /// The sample it goes by.
@@ -30,7 +33,8 @@ extension Admission {
             if let part, part < need { supply.neighbours?.ring(at: room.place, need: need, at: now) }
             let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading, part: part)
             guard bytes > 0 || givesHeapBack else { return nil }
-            return BackgroundWish(bytes: bytes, givesHeapBack: givesHeapBack, room: room)
+            let isUrgent = room.isTaken || state.ledger.isUrgent(in: room, reading)
+            return BackgroundWish(bytes: bytes, isUrgent: isUrgent, givesHeapBack: givesHeapBack, room: room)
         }
         return wish
     }

@@ -59,6 +59,11 @@ package struct AdmissionLedger: Sendable {
         return left < room.low ? room.high - left : 0
     }
 
+    /// Whether what is missing is wanted at once: a load waits for it, or will before a batch that is in no hurry is made.
+    package func isUrgent(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
+        waiting > 0 || room.left(books) - underWay - beside < room.low / 2
+    }
+
     /// What the background reclaim is to free now; 0 for nothing. It begins when less than the low mark is left, and goes up
     /// to the high one: its part of what was missing at the sample, and all that the library has brought since.
     ///

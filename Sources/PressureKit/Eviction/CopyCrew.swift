@@ -24,6 +24,8 @@ final class CopyCrew: Sendable {
         var storage: PlanStorage?
         var job: CopyJob?
         var helpersAllocations = 0
+        /// Whether the leader does without helpers.
+        var isAlone = false
         var isStopped = false
         /// Threads that may work, the leader among them.
         var width = 1
@@ -69,7 +71,7 @@ final class CopyCrew: Sendable {
         let number = tools.state.withLock { $0.threads }
         try WorkerThread.spawn("pk-copy-\(number)") { [tools] in
             // The leader, which does the same, waits for it.
-            _ = pk_run_soon()
+            _ = pk_run_soon(true)
             tools.help(with: encoder, number)
         }
         tools.state.withLock { $0.threads += 1 }
@@ -100,8 +102,12 @@ final class CopyCrew: Sendable {
     deinit { tools.state.withLock { $0.isStopped = true } }
 
     /// Hands out some victims of a plan until a deadline. On the reclaim thread, as are the following.
-    func begin(_ storage: PlanStorage, victims: Range<Int>, deadline: MonotonicInstant?) {
+    ///
+    /// - Parameter isAlone: Whether the leader does all of it: it is in no hurry, and helpers would take the processors from
+    ///   readers.
+    func begin(_ storage: PlanStorage, victims: Range<Int>, deadline: MonotonicInstant?, isAlone: Bool = false) {
         tools.state.withLock { state in
+            state.isAlone = isAlone
             state.storage = storage
             state.job = CopyJob(
                 storage,
@@ -191,7 +197,8 @@ extension CopyCrew.Tools {
     private func nextTurn(of number: Int, isTouched: Bool) -> Turn {
         state.wait { state in
             if state.isStopped { return .end }
-            if number < state.width, let unit = state.job?.takeUnit(now: clock.now()) { return .work(unit) }
+            let helps = number < state.width && !state.isAlone
+            if helps, let unit = state.job?.takeUnit(now: clock.now()) { return .work(unit) }
             return isTouched && state.givesBack && state.job == nil ? .rest : nil
         }
     }

@@ -1,4 +1,5 @@
 import CLinuxShims
+import Glibc
 import PressureSystem
 
 /// The part of the process's heap that is free and still in memory: what the values of a cache leave when they go, and the
@@ -6,19 +7,38 @@ import PressureSystem
 ///
 /// The C library says how much is free, and not how much of that is in memory: what was given back is free too. So all is
 /// taken to be out of memory that was free after the last time that it was given back, or at any sample since.
+///
+/// Not all of it is for values: what loaders need while they run is free between two loads. So what the rest of the process had
+/// in use a moment ago, and does not now, is left for it, up to ``mostLeft``.
 final class FreeHeap: Sendable {
     private struct State {
         /// Free, and perhaps not in memory.
         var absent: Int
         var last = 0
+        /// The most that the rest of the process had in use lately.
+        var peak = 0.0
+        var lookedAt: MonotonicInstant?
         /// When it is read again.
         var next: MonotonicInstant?
+
+        /// What is to be left for the rest of the process, which has so much in use now.
+        mutating func left(for used: Int, at now: MonotonicInstant) -> Int {
+            let seconds = lookedAt.map { Double((now - $0).nanoseconds) / 1e9 } ?? .infinity
+            lookedAt = now
+            peak = max(Double(used), peak - (peak - Double(used)) * (1 - exp(-seconds / FreeHeap.memory)))
+            return min(FreeHeap.mostLeft, Int(peak) - used)
+        }
     }
 
     private let clock: any MonotonicClock
     private let read: @Sendable () -> Int
     private let trim: @Sendable () -> Void
     private let state: Lock<State>
+
+    /// Scratch of 64 loaders, 64 KiB each.
+    static let mostLeft = 4 << 20
+    /// Over how many seconds it is forgotten.
+    private static let memory = 2.0
 
     /// Going through the blocks takes time with their number, and whoever allocates meanwhile waits. So an answer is kept
     /// for this long, or for fifty times as long as it took, up to the second.
@@ -49,16 +69,19 @@ final class FreeHeap: Sendable {
     /// Reads how much it is, if the last answer is old. Takes some ten microseconds, with many blocks some hundred, and
     /// waits for whoever allocates: on the reclaim thread, not on the monitor's.
     ///
+    /// - Parameter rest: What of the process is in memory and no value, the free part of the heap included; `nil` for unknown.
     /// - Returns: whether it was read.
-    @discardableResult func look() -> Bool {
+    @discardableResult func look(rest: () -> Int? = { nil }) -> Bool {
         let now = clock.now()
         if let next = state.withLock({ $0.next }), now < next { return false }
         let free = read()
+        let rest = rest()
         let end = clock.now()
         state.withLock { state in
             state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
             state.absent = min(state.absent, free)
-            state.last = free - state.absent
+            let present = free - state.absent
+            state.last = max(0, present - (rest.map { state.left(for: $0 - present, at: end) } ?? 0))
         }
         return true
     }

@@ -10,12 +10,14 @@ extension ReclaimEngine {
     ///     small.
     ///   - isTrade: Whether other values will take the place of those that leave: their pages are kept, and it is no hurry.
     ///     Others take the memory otherwise.
+    ///   - isUrgent: Whether somebody waits for it, or soon will.
     ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
     func reclaimBatch(
         _ goal: Int,
         root: some CandidateSource,
         isWhole: Bool,
         isTrade: Bool,
+        isUrgent: Bool = true,
         isHurried: @escaping () -> Bool = { false }
     ) -> Int {
         guard let taken = storage.withLock({ $0.idle.take() }) else {
@@ -23,6 +25,7 @@ extension ReclaimEngine {
         }
         var progress = Progress(taken, residentBefore: 0)
         if isTrade { progress.isHurried = isHurried }
+        progress.isUrgent = isUrgent
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let last = lastBatch.exchange(UseClock.now, ordering: .relaxed)

@@ -34,6 +34,8 @@ extension ReclaimEngine {
         private var freedAtLook = 0
         /// Whether it is.
         private(set) var hasEnded = false
+        /// Whether somebody waits for what comes free, or soon will.
+        var isUrgent = true
         /// Whether this round goes by that.
         var isHasty = false
         /// Whether a round has stopped copying for that reason.
@@ -221,7 +223,7 @@ extension ReclaimEngine {
     private func spill(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) {
         guard !victims.isEmpty else { return }
         let storage = progress.storage
-        crew.begin(storage, victims: victims, deadline: deadline)
+        crew.begin(storage, victims: victims, deadline: deadline, isAlone: !progress.isUrgent)
         while true {
             switch crew.nextStep() {
             case .work(let unit): crew.work(on: unit)

@@ -1,3 +1,4 @@
+import CLinuxShims
 import PressureSignals
 import PressureSystem
 
@@ -26,12 +27,14 @@ struct BackgroundReclaim: Sendable {
             // takes its place.
             let isTaken = wish.room.isTaken
             let isShrinking = isTaken && wish.room.bytes < 0
+            _ = pk_run_soon(wish.isUrgent)
             let batch = telling {
                 context.engine.reclaimBatch(
                     wish.bytes,
                     root: root,
                     isWhole: isShrinking || fruitless > 0,
                     isTrade: !isTaken,
+                    isUrgent: wish.isUrgent,
                     isHurried: context.admission.isPressed
                 )
             }
@@ -68,7 +71,8 @@ struct BackgroundReclaim: Sendable {
 
     private func newWish() -> Admission.BackgroundWish? {
         // The room counts it.
-        if context.engine.heap.look() { context.admission.refresh() }
+        let isNew = context.engine.heap.look { context.engine.residentBytes() - context.books.reading.resident }
+        if isNew { context.admission.refresh() }
         guard let wish = context.admission.backgroundWish() else { return nil }
         let limit = wish.room.isTaken ? Self.freshness.hurried : Self.freshness.usual
         guard context.clock.now() - wish.room.takenAt > limit else { return wish }

@@ -37,7 +37,7 @@ final class ReclaimThread: Sendable {
         try WorkerThread.spawn("pk-reclaim") {
             Admission.exemptThisThread()
             // Where that is not allowed, it goes on as it was.
-            _ = pk_run_soon()
+            _ = pk_run_soon(true)
             Self.work(state, reclaim, background)
         }
     }
@@ -113,6 +113,7 @@ final class ReclaimThread: Sendable {
             switch waitForWork(state) {
             case .none: break loop
             case .reclaim:
+                _ = pk_run_soon(true)
                 reclaim.run { isReached in state.withLock { $0.queue.next(isReached: isReached) } }
             case .background:
                 let freed = background.run { state.withLock { $0.queue.isActive || $0.isStopped } }

@@ -189,7 +189,7 @@ public final class PressureMonitor: Sendable {
             do throws(PressureError) {
                 try WorkerThread.spawn("pk-monitor") { [weak self] in
                     // Where that is not allowed, it goes on as it was.
-                    _ = pk_run_soon()
+                    _ = pk_run_soon(true)
                     // The monitor is held for the length of a step only.
                     while let limit = self?.tick(), loop.wait(upTo: limit) {}
                 }

@@ -24,6 +24,30 @@ import Testing
         #expect(bytes(free: 50) == 20)
     }
 
+    /// Between two loads the scratch of loaders is free: values that took its place had the next loads grow the heap, and 64 of
+    /// them were killed below 128 MiB.
+    @Test func whatLoadersWillNeedAgainIsNotForValues() {
+        let clock = ManualClock()
+        let free = Lock(0)
+        let heap = FreeHeap(clock: clock, read: { free.withLock { $0 } }, trim: {})
+        /// The rest of the process has so much in use, and so much of the heap is free.
+        func bytes(inUse used: Int, free now: Int, after pause: Duration = .milliseconds(100)) -> Int {
+            free.withLock { $0 = now }
+            clock.advance(by: pause)
+            heap.look { used + now }
+            return heap.bytes
+        }
+        #expect(bytes(inUse: 50 << 20, free: 1 << 20) == 1 << 20)
+        // Loaders run, and have ended.
+        #expect(bytes(inUse: 53 << 20, free: 0) == 0)
+        #expect(bytes(inUse: 50 << 20, free: 3 << 20) < 1 << 18)
+        #expect(bytes(inUse: 50 << 20, free: 5 << 20) > 2 << 20, "what values have left beside that")
+        #expect(bytes(inUse: 50 << 20, free: 3 << 20, after: .seconds(20)) > 3 << 20 - 1 << 12, "nobody loads any more")
+        // Other memory that swings is no scratch.
+        #expect(bytes(inUse: 150 << 20, free: 0) == 0)
+        #expect(bytes(inUse: 50 << 20, free: 6 << 20) == 6 << 20 - FreeHeap.mostLeft)
+    }
+
     @Test func itIsNotReadAllTheTime() {
         let clock = ManualClock()
         let reads = Lock(0)

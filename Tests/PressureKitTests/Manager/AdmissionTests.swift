@@ -170,6 +170,26 @@ import Testing
         #expect(ledger.backgroundGoal(in: room, brought) == 25 << 20, "what is under way counts")
     }
 
+    /// A cache that is full and read is in no hurry; one in which somebody waits is.
+    @Test func whatSomebodyWaitsForIsUrgent() {
+        var ledger = AdmissionLedger()
+        var room = room(20)
+        (room.low, room.high) = (30 << 20, 50 << 20)
+        #expect(!ledger.isUrgent(in: room, .init()))
+        ledger.underWay += 5 << 20
+        #expect(!ledger.isUrgent(in: room, .init()), "half of the low mark is left")
+        ledger.underWay += 1
+        #expect(ledger.isUrgent(in: room, .init()))
+        #expect(!ledger.isUrgent(in: room, .init(brought: 0, returned: 1 << 20)))
+        ledger.beside += 2 << 20
+        #expect(ledger.isUrgent(in: room, .init(brought: 0, returned: 1 << 20)), "what the others bring counts")
+        ledger = AdmissionLedger()
+        ledger.beginWaiting(1)
+        #expect(ledger.isUrgent(in: room, .init()))
+        ledger.endWaiting(1)
+        #expect(!ledger.isUrgent(in: room, .init()))
+    }
+
     /// Of what was missing at the sample only one's part; of what the library has brought since all.
     @Test func inTheBackgroundAShortageIsShared() {
         let ledger = AdmissionLedger()
