@@ -145,11 +145,7 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
 
     /// Calls `body` with every slot in the table, the oldest first.
     func forEach(_ body: (Place) -> Void) {
-        var index = oldest
-        while index != Self.none {
-            body(place(index))
-            index = unsafe place(index).links.pointee.newer
-        }
+        unsafe forEachSlot { slot in unsafe body(Place(slot: Slot(base: slot))) }
     }
 
     /// The same with the slots' addresses only. Where key and value are generic, what asks each slot how long it is takes as long

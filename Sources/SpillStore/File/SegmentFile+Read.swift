@@ -75,7 +75,7 @@ extension SegmentFile {
 
     /// From how many bytes on a frame is read so. Shorter ones were written many at a time, and may still be on their way to the
     /// device: reading one past the page cache waits for all of them. (Measured: frames of 32 KiB are read a quarter more
-    /// often in a second so, those of 4 KiB no more, and the longest waits double.)
+    /// often in a second so, those of 4 KiB no more, and the longest waits of eight readers are a third longer.)
     static let shortestDirectRead = 16 << 10
 
     /// Reads a frame past the page cache, where a limit counts that: bytes that would be dropped at once are not brought

@@ -67,7 +67,8 @@ package struct WritebackWindow: Sendable {
         open = Range(lower: min(open?.lower ?? offset, offset), upper: max(open?.upper ?? upper, upper))
         openBytes += count
         underWay += count
-        return openBytes >= (isSteady ? min(length, max(Self.shortest, length / 8)) : length) ? close() : Steps()
+        let enough = isSteady ? min(length, max(Self.shortest, length / 8)) : length
+        return openBytes >= enough ? close() : Steps()
     }
 
     /// What was to be finished is on the device, or is lost, and in either case no longer under way.
