@@ -42,7 +42,7 @@ public func expectNoLoss<Result>(
     in controller: PressureController,
     _ body: () async throws -> Result
 ) async throws -> Result {
-    let before = try await BlockingPool.shared.run { try controller.witnesses() }
+    let before = try await BlockingPool.shared.run { try controller.digestedValues() }
     let result = try await body()
     let losses = try await BlockingPool.shared.run { before.compactMap { LostValues.Loss($0) } }
     guard losses.isEmpty else { throw LostValues(losses: losses, compared: before.count) }
@@ -51,7 +51,7 @@ public func expectNoLoss<Result>(
 
 extension LostValues.Loss {
     /// Reads a value again; `nil` when nothing is wrong with it.
-    fileprivate init?(_ value: WitnessedValue) {
+    fileprivate init?(_ value: DigestedValue) {
         do {
             guard let now = try value.read(), now.variant == value.digest.variant, now != value.digest else {
                 return nil

@@ -50,7 +50,7 @@ extension PressureManager {
         while clock.now() < end {
             var pause = drive()
             driveDeferredWork()
-            if let calm = driveCleaning() { pause = min(pause, calm) }
+            if let cleaning = driveCleaning() { pause = min(pause, cleaning) }
             // A sample that is wanted at once is taken a moment later: time has to pass.
             clock.advance(by: min(max(pause, .milliseconds(1)), end - clock.now()))
         }

@@ -10,7 +10,7 @@ package protocol EventReceiver: AnyObject, Sendable {
 }
 
 /// What the monitor's thread sleeps on: a time limit, the kernel's pressure descriptors, and an eventfd that any thread may
-/// ring.
+/// write to.
 ///
 /// It is one epoll set with an eventfd in it. One thread waits; everything else may be called from any thread, also from
 /// the waiting one.
@@ -141,7 +141,7 @@ package final class EventLoop: Sendable {
 
     // MARK: Waiting
 
-    /// Ends the present wait, or the next one when nobody waits now. Rings before one wait count once. Does not block.
+    /// Ends the present wait, or the next one when nobody waits now. Notifications before one wait count once. Does not block.
     package func wake() {
         // It fails only when the counter is full, and then the wake-up is due already.
         _ = pk_eventfd_signal(wakeup)

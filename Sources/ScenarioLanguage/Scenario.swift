@@ -30,7 +30,7 @@ package struct SpillSpec: Hashable, Sendable {
     package var limit: ByteCount?
     /// Whether a directory in memory (tmpfs, ramfs, zram) is accepted.
     package var allowsMemory = false
-    /// Whether a reclaim may write values as they are and compress them when all is calm.
+    /// Whether a reclaim may write values as they are and compress them in idle time.
     package var compressesLater = true
 
     static var form: Form<SpillSpec> {
@@ -48,7 +48,7 @@ package struct SpillSpec: Hashable, Sendable {
             )
             let later = section.optional(
                 "compress_later",
-                .flag("Written as it is where the disk is faster, compressed in calm times.", "Compressed at once."),
+                .flag("Written as it is where the disk is faster, compressed in idle time.", "Compressed at once."),
                 "Whether a reclaim may write first and compress later. Default: true."
             )
             return SpillSpec(

@@ -16,7 +16,7 @@ import Testing
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
-            isCalm: {
+            isUnpressured: {
                 // In the middle of a step, as the thread that was started anew.
                 if let worker = second.change({ $0.take() }), let pause = worker.step() {
                     pauses.change { $0.append(pause) }

@@ -122,11 +122,11 @@ import Testing
             engine: engine,
             root: manager.root,
             rate: .gibibytes(1),
-            isCalm: { true },
+            isUnpressured: { true },
             read: { BusyReading(time: $0) }
         )
         for _ in 0..<3 {
-            worker.ring()
+            worker.wake()
             clock.advance(by: ColdLine.interval)
         }
         disk.set(.init(fault, on: .read))

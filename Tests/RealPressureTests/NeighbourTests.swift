@@ -14,6 +14,6 @@ struct NeighbourTests {
         let ratio = try #require(findings.ratio(shared))
         // Twice would be each of them for itself by half; all four for themselves free four times as much.
         #expect(ratio < 1.6, "\(findings.shortages)")
-        #expect(shared.answered != nil, "somebody has seen what another one rang for")
+        #expect(shared.answered != nil, "somebody has seen what another one notified of")
     }
 }

@@ -223,7 +223,7 @@ extension SeedWorld {
         }
     }
 
-    /// P10: on a calm machine next to nothing is done.
+    /// P10: on an idle machine next to nothing is done.
     private func idle() {
         guard loads.isEmpty else { return }
         let (limit, others) = (memory.limit.load(ordering: .relaxed), memory.others.load(ordering: .relaxed))

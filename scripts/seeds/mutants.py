@@ -87,7 +87,7 @@ mutants = [
          "if let medium = facts.memoryMedium, !allowsRAM, !ON {")]),
     (19, "P9", "what is spilled to memory is not said to be there", [
         (f"{kit}/Eviction/EvictionReport+Storage.swift", "if isMemoryBacked { heldIn", "if isMemoryBacked, !ON { heldIn")]),
-    (20, "P10", "a calm machine is looked at a hundred times a second", [
+    (20, "P10", "an idle machine is looked at a hundred times a second", [
         (f"{signals}/Monitor/PollRhythm.swift", "let margin = available - (next?.threshold ?? .zero)",
          "if ON { return .milliseconds(10) }\n        let margin = available - (next?.threshold ?? .zero)")]),
     (21, "P11", "a cause has no threshold", [

@@ -236,7 +236,7 @@ int pk_is_range_held(int descriptor, int64_t offset, int64_t length);
 /// Sets a file's times to now, which is all that those learn who watch it for that: `futimens(2)`.
 int pk_touch(int descriptor);
 
-/// A descriptor that has something to read when an open file was touched, by inotify(7), IN_ATTRIB: writes do not ring.
+/// A descriptor that has something to read when an open file was touched, by inotify(7), IN_ATTRIB: writes do not.
 int pk_watch_touches(int descriptor);
 
 /// Reads until there is nothing more.

@@ -30,7 +30,7 @@ extension Admission {
             let isResting = state.restsUntil.map { now < $0 } ?? false
             let need = state.ledger.need(in: room, reading)
             let part = supply.neighbours?.part(of: need, at: room.place, underWay: state.ledger.underWay, at: now)
-            if let part, part < need { supply.neighbours?.ring(at: room.place, need: need, at: now) }
+            if let part, part < need { supply.neighbours?.notify(at: room.place, need: need, at: now) }
             let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading, part: part)
             guard bytes > 0 || givesHeapBack else { return nil }
             let isUrgent = room.isTaken || state.ledger.isUrgent(in: room, reading)

@@ -8,7 +8,7 @@ package struct CacheOutflow: Hashable, Sendable {
     package var bytes = 0
     /// Plain bytes that were compressed or written, for that or ahead of it.
     package var copiedBytes = 0
-    /// What copies took that were written anew in calm times, and what they take since.
+    /// What copies took that were written anew in idle time, and what they take since.
     package var rewrittenFrom = 0
     package var rewrittenTo = 0
 

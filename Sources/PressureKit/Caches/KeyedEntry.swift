@@ -235,7 +235,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         return adopt(saved.cache.values, in: saved.file)
     }
 
-    override func witnesses() throws -> [WitnessedValue] { try witnessesByKey() }
+    override func digestedValues() throws -> [DigestedValue] { try digestedValuesByKey() }
 
     /// As for other caches; but of a plan that is full it leaves whole shards, which are the first of the next one.
     override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {

@@ -175,7 +175,7 @@ final class LazyEntry<Value: Spillable>: ValueEntry<Value>, @unchecked Sendable 
         return value.storedByteCount
     }
 
-    override func witnesses() throws -> [WitnessedValue] { try witnessesOfOne() }
+    override func digestedValues() throws -> [DigestedValue] { try digestedValue() }
 
     override var variant: CacheVariant { unsafe slot.header.pointee.loadedVariant }
 

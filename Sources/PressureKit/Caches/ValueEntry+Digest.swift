@@ -95,9 +95,9 @@ extension ValueEntry {
 
 extension LazyEntry {
     /// The value, if there is one.
-    func witnessesOfOne() throws -> [WitnessedValue] {
+    func digestedValue() throws -> [DigestedValue] {
         guard residency != .unloaded, let digest = try digest() else { return [] }
-        return [WitnessedValue(path: path, digest: digest) { try self.digest() }]
+        return [DigestedValue(path: path, digest: digest) { try self.digest() }]
     }
 
     private func digest() throws -> ValueDigest? {
@@ -115,10 +115,10 @@ extension LazyEntry {
 
 extension KeyedEntry {
     /// All values there are.
-    func witnessesByKey() throws -> [WitnessedValue] {
+    func digestedValuesByKey() throws -> [DigestedValue] {
         try keys.compactMap { key in
             guard residency(of: key) != .unloaded, let digest = try digest(of: key) else { return nil }
-            return WitnessedValue(path: "\(path)[\(key)]", digest: digest) { try self.digest(of: key) }
+            return DigestedValue(path: "\(path)[\(key)]", digest: digest) { try self.digest(of: key) }
         }
     }
 

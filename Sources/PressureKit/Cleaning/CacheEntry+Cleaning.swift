@@ -2,7 +2,7 @@ import PressureSystem
 import SpillStore
 import Synchronization
 
-/// What is to be done for a cache's values in calm times.
+/// What is to be done for a cache's values in idle time.
 extension CacheEntry {
     /// Lists the values whose copies are missing, in memory, or written in haste, if they have not been used for a while.
     /// Locks little at a time.
@@ -114,7 +114,7 @@ extension CacheEntry {
     private func leave(_ slot: UnsafeMutableRawPointer) { unsafe giveBack(slot) }
 }
 
-/// The scratch of the thread that works in calm times.
+/// The scratch of the thread that works in idle time.
 final class CleaningTools: @unchecked Sendable {
     // Sendable: belongs to the worker's state, which one thread has at a time.
     let encoder: ChunkEncoder

@@ -55,7 +55,7 @@ package struct CleaningGate: Sendable {
     /// How long to wait before asking again, after a no.
     package private(set) var pause = Self.shortestPause
     private var last: BusyReading?
-    private var wasCalm = false
+    private var wasIdle = false
 
     /// A gate that has seen nothing yet.
     package init() {}
@@ -67,22 +67,22 @@ package struct CleaningGate: Sendable {
             return false
         }
         let interval = reading.time - last.time
-        guard interval >= Self.shortest else { return wasCalm }
+        guard interval >= Self.shortest else { return wasIdle }
         let most = Double(interval.nanoseconds) / 1000 * Self.patience
         let waited = Self.grew(last.waited, reading.waited)
         let wanted = waited + Self.grew(last.ran, reading.ran)
         let isMeasured = wanted >= Double(Self.leastWanted)
-        wasCalm =
+        wasIdle =
             !(isMeasured && waited > wanted * Self.patience)
             && Self.grew(last.processorStall, reading.processorStall) <= most
             && Self.grew(last.deviceStall, reading.deviceStall) <= most
-        if !wasCalm {
+        if !wasIdle {
             pause = min(Self.longestPause, pause * 2)
         } else if isMeasured || reading.waited == nil {
             pause = Self.shortestPause
         }
         self.last = reading
-        return wasCalm
+        return wasIdle
     }
 
     /// What was read before is forgotten: much may have happened since.

@@ -1,4 +1,4 @@
-/// What a look at all values has found to do in calm times, a bounded list.
+/// What a look at all values has found to do in idle time, a bounded list.
 @safe
 final class CleaningWork: @unchecked Sendable {
     // Sendable and safe: one thread at a time has it; entries are retained while they are listed.

@@ -8,7 +8,7 @@ import Synchronization
 /// disk; and gives back the blocks of the spill file that nothing lies in.
 ///
 /// A thread of its own. It sleeps until the monitor, which is awake anyway, sees that there may be work. Before every
-/// chunk it asks whether all is calm: level normal, no reclaim. Between slices it asks the kernel whether anybody waits for
+/// chunk it asks whether memory is not short: level normal, no reclaim. Between slices it asks the kernel whether anybody waits for
 /// processors or devices, and keeps to a rate. A chunk, some 4 ms, is the longest that it goes on after a warning.
 ///
 /// In the batch class, not the idle one: a thread that holds a lock, a slot that readers wait for, or the kernel's lock
@@ -40,7 +40,7 @@ final class CleaningWorker: Sendable {
     private let engine: ReclaimEngine
     /// Its context keeps the worker, so it does not keep the root.
     private weak let root: (any CandidateSource)?
-    private let isCalm: @Sendable () -> Bool
+    private let isUnpressured: @Sendable () -> Bool
     private let read: @Sendable (MonotonicInstant) -> BusyReading
     /// Taken out for a step, so that nothing is locked while an app's value passes its bytes.
     private let state: Lock<State?>
@@ -53,18 +53,18 @@ final class CleaningWorker: Sendable {
     /// A worker that does nothing before ``start()``.
     ///
     /// - Parameters:
-    ///   - isCalm: whether nobody needs memory. Called often, on the worker's thread.
+    ///   - isUnpressured: whether nobody needs memory. Called often, on the worker's thread.
     ///   - read: how busy the machine is.
     init(
         engine: ReclaimEngine,
         root: any CandidateSource,
         rate: ByteCount,
-        isCalm: @escaping @Sendable () -> Bool,
+        isUnpressured: @escaping @Sendable () -> Bool,
         read: @escaping @Sendable (MonotonicInstant) -> BusyReading
     ) {
         self.engine = engine
         self.root = root
-        self.isCalm = isCalm
+        self.isUnpressured = isUnpressured
         self.read = read
         let pacing = CleaningPacing(rate: rate.bytes, burst: max(Self.slice, rate.bytes / 4))
         state = Lock(State(pacing: pacing))
@@ -72,7 +72,7 @@ final class CleaningWorker: Sendable {
 
     deinit { stop() }
 
-    /// Begins to work when it is rung. Does nothing when it already does.
+    /// Begins to work when it is notified. Does nothing when it already does.
     ///
     /// - Throws: ``PressureError`` with `threadUnavailable` or `signalUnavailable`.
     func start() throws(PressureError) {
@@ -92,8 +92,8 @@ final class CleaningWorker: Sendable {
     func stop() { running.withLock { $0.take()?.finish() } }
 
     /// Has the thread look whether there is work, if there may be some. Cheap; called by the monitor with each sample.
-    func ring() {
-        guard isCalm() else { return }
+    func wake() {
+        guard isUnpressured() else { return }
         let now = engine.clock.now()
         let mayHaveWork = state.withLock { state in
             // Whoever has taken it out is awake.
@@ -108,7 +108,7 @@ final class CleaningWorker: Sendable {
     /// Looks for work or does a slice of it. The body of the thread's loop; call it only to drive a worker that is not
     /// started.
     ///
-    /// - Returns: how long to pause; `nil` until it is rung. The outer optional is for the thread's weak reference.
+    /// - Returns: how long to pause; `nil` until it is notified. The outer optional is for the thread's weak reference.
     func step() -> Duration?? {
         // A thread that was told to stop, and has not noticed: the manager was run again, and has another one.
         guard var taken = state.withLock({ $0.take() }) else { return .some(CleaningGate.shortestPause) }
@@ -118,7 +118,7 @@ final class CleaningWorker: Sendable {
     }
 
     private func slice(_ state: inout State) -> Duration? {
-        guard isCalm() else {
+        guard isUnpressured() else {
             state.gate.reset()
             state.work.clear()
             state.tools = nil
@@ -132,7 +132,7 @@ final class CleaningWorker: Sendable {
         let delay = state.pacing.delay(at: engine.clock.now())
         guard delay == .zero else { return delay }
         var done = 0
-        while done < Self.slice, isCalm() {
+        while done < Self.slice, isUnpressured() {
             guard let bytes = next(&state) else { break }
             done += bytes
         }
@@ -173,7 +173,7 @@ final class CleaningWorker: Sendable {
         var sinceLook = 0
         // Also in the middle of a large value; then it is begun anew another time.
         func goesOn() -> Bool {
-            guard isCalm() else { return false }
+            guard isUnpressured() else { return false }
             sinceLook += SegmentFile.chunkSize
             guard sinceLook > Self.slice else { return true }
             sinceLook = 0
@@ -219,7 +219,7 @@ extension ReclaimEngine {
         var failure: SpillFailure?
         while chunk < chunks, failure == nil, goesOn() {
             let range = chunk..<min(chunks, chunk + stride)
-            failure = unsafe copier.copy(range, of: entry, slot, with: encoder, for: .calm).failure
+            failure = unsafe copier.copy(range, of: entry, slot, with: encoder, for: .background).failure
             chunk += stride
         }
         let isWhole = chunk >= chunks && failure == nil

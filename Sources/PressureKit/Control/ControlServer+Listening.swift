@@ -12,7 +12,7 @@ extension ControlServer {
         }
     }
 
-    /// Accepts whoever waits, a house full at a time; the rest rings again.
+    /// Accepts whoever waits, a house full at a time; the rest is reported again.
     private func welcome() {
         for _ in 0..<Self.mostClients {
             var said: Remark?
@@ -46,7 +46,7 @@ extension ControlServer {
         return true
     }
 
-    /// There is no descriptor left, and who waits to be accepted would ring for ever.
+    /// There is no descriptor left, and who waits to be accepted would report events for ever.
     private func turnAway(
         _ state: inout State,
         _ listening: CInt,

@@ -156,7 +156,7 @@ public struct PressureSnapshot: Sendable {
 
     /// The bytes that compressed values take in memory.
     public let compressedInMemory: ByteCount
-    /// Plain bytes of copies that were written ahead, in calm times, since the manager was made.
+    /// Plain bytes of copies that were written ahead, in idle time, since the manager was made.
     public let copiedAhead: ByteCount
 
     /// The bytes of all values by where they are.

@@ -145,7 +145,7 @@ package class CacheEntry: @unchecked Sendable {
     /// allocates nothing.
     func forEachSlot(_ body: (UnsafeMutableRawPointer) -> Void) { preconditionFailure("a subclass answers this") }
 
-    /// The same for calm times, when nobody may be kept waiting: a lock is held for a bounded number of slots. What comes
+    /// The same for idle time, when nobody may be kept waiting: a lock is held for a bounded number of slots. What comes
     /// or goes meanwhile may be left out, and slots without a value may be passed too.
     func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe forEachSlot(body) }
 
@@ -215,7 +215,7 @@ package class CacheEntry: @unchecked Sendable {
     func adopt(_ saved: SavedCache) throws(PressureError) -> Int? { nil }
 
     /// Every value there is, read where it is. Blocks.
-    func witnesses() throws -> [WitnessedValue] { [] }
+    func digestedValues() throws -> [DigestedValue] { [] }
 
     /// A value has left memory without a copy, or could not be made. A cache with many forgets its key.
     func didDrop(_ slot: UnsafeMutableRawPointer) {}

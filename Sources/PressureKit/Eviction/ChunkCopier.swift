@@ -5,7 +5,7 @@ import Synchronization
 /// Copies chunks of values to a segment file, and decides for each how to encode it.
 ///
 /// In a reclaim the sooner a byte is in the file the better, and back from it: where the disk, as measured, is faster than the
-/// codec, the bytes are written as they are and compressed in calm times, once nobody has read them for a while. In calm
+/// codec, the bytes are written as they are and compressed in idle time, once nobody has read them for a while. In idle
 /// times they are compressed at once.
 struct ChunkCopier: Sendable {
     /// What came of some chunks.
@@ -120,7 +120,7 @@ struct ChunkCopier: Sendable {
         _ purpose: CodecChoice.Purpose,
         _ assurance: SpillAssurance
     ) -> CodecChoice {
-        let purpose: CodecChoice.Purpose = compressesLater ? purpose : .calm
+        let purpose: CodecChoice.Purpose = compressesLater ? purpose : .background
         var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
         let outlook = entry.statistics.restoreOutlook
         let choice = rates(assurance).lock.withLock { CodecChoice.next(&memory, &$0, for: purpose, outlook) }

@@ -9,7 +9,7 @@ public enum CompressedTier: Sendable, Hashable {
     case never
     /// When the spill file cannot be written, for values that no loader makes: up to so many bytes, compressed.
     case whenSpillingFails(upTo: ByteCount)
-    /// Before the spill file: up to so many bytes, compressed; what is over goes to the spill file. In calm times what
+    /// Before the spill file: up to so many bytes, compressed; what is over goes to the spill file. In idle time what
     /// has been there for long is moved to the disk.
     case first(upTo: ByteCount)
 

@@ -2,7 +2,7 @@ import PressureSystem
 import SpillStore
 
 /// The victims of a plan that have to be written, handed out chunk by chunk, and taken back when their last chunk is
-/// done. Pure bookkeeping; whoever holds it holds the crew's lock.
+/// done. Pure bookkeeping; whoever holds it holds the pool's lock.
 struct CopyJob {
     /// A piece of work.
     struct Unit {

@@ -59,8 +59,8 @@ extension ReclaimEngine {
             writeback: reserves.writeback,
             bypassesPageCache: followed.bypassesPageCache ?? (limit != nil)
         )
-        crew.givesBack = limit != nil
+        pool.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
-        crew.resize(to: reserves.workers)
+        pool.resize(to: reserves.workers)
     }
 }

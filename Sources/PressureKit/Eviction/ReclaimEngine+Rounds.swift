@@ -223,25 +223,25 @@ extension ReclaimEngine {
     private func spill(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) {
         guard !victims.isEmpty else { return }
         let storage = progress.storage
-        crew.begin(storage, victims: victims, deadline: deadline, isAlone: !progress.isUrgent)
+        pool.begin(storage, victims: victims, deadline: deadline, isAlone: !progress.isUrgent)
         while true {
-            switch crew.nextStep() {
-            case .work(let unit): crew.work(on: unit)
+            switch pool.nextStep() {
+            case .work(let unit): pool.work(on: unit)
             case .finished(let victim):
                 finish(victim, &progress)
-                if progress.look() { crew.suspend() }
+                if progress.look() { pool.suspend() }
                 if !progress.isCutShort, progress.isHurried?() ?? false {
                     progress.isCutShort = true
-                    crew.suspend()
+                    pool.suspend()
                 }
-                if lookAtWriteback(&progress) { crew.suspend() }
+                if lookAtWriteback(&progress) { pool.suspend() }
             case .done:
-                if crew.isLate { progress.missedDeadline = deadline }
-                let reason = crew.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
-                progress.allocations += crew.end()
+                if pool.isLate { progress.missedDeadline = deadline }
+                let reason = pool.isLate ? EvictionReport.SkipReason.deadline : .spillSuspended
+                progress.allocations += pool.end()
                 if progress.hasEnded { return }
                 for victim in victims {
-                    // Never begun: the crew was told to stop.
+                    // Never begun: the pool was told to stop.
                     if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, reason) }
                 }
                 return
@@ -302,7 +302,7 @@ extension ReclaimEngine {
             backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
             return backoff.allowsWriting(at: now)
         }
-        if !goesOn { crew.suspend() }
+        if !goesOn { pool.suspend() }
     }
 
     private func release(_ victim: Int, _ progress: inout Progress, dropping: Bool) {

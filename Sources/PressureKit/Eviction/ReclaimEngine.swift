@@ -15,19 +15,19 @@ final class ReclaimEngine: Sendable {
     let isMemoryBacked: Bool
     let policy: any EvictionPolicy
     /// Threads that compress and write now: that follows the limit on memory and the quota of processor time.
-    var workers: Int { crew.width }
+    var workers: Int { pool.width }
     let clock: any MonotonicClock
     let footprint: ProcessFootprint
     let heap: FreeHeap
     private let residentOverride: (@Sendable () -> Int)?
-    let crew: CopyCrew
+    let pool: CopyPool
     let copier: ChunkCopier
     let probe: AllocationProbe
     let isProbed: Bool
     let backoff = Lock(SpillBackoff())
     private let failureListener = Lock<Handler<Failure, Void>?>(nil)
     let history = Lock(PlanHistory(start: UseClock.now))
-    /// For ``spill(_:_:)``; those of reclaims are the crew's.
+    /// For ``spill(_:_:)``; those of reclaims are the pool's.
     let encoders = Lock<[ChunkEncoder]>([])
     /// What of the values in memory can be given back at once.
     let reclaimability = Lock(Reclaimability())
@@ -81,14 +81,14 @@ final class ReclaimEngine: Sendable {
             choice: options.compression,
             compressesLater: options.compressesLater
         )
-        crew = try CopyCrew(
+        pool = try CopyPool(
             workers: reserves.workers,
             copier: copier,
             memory: memory,
             clock: options.clock,
             probe: options.allocationProbe ?? { 0 }
         )
-        crew.givesBack = limit != nil
+        pool.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
     }
 

@@ -45,7 +45,7 @@ package struct ValueDigest: Hashable, Sendable {
 }
 
 /// A value that was read once, and can be read again.
-package struct WitnessedValue: Sendable {
+package struct DigestedValue: Sendable {
     /// Where it is: the path of its cache, with the key if there are many.
     package let path: String
     /// What it was.

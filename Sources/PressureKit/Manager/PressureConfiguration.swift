@@ -33,11 +33,11 @@ public struct PressureConfiguration: Sendable {
     public var workers: Int?
 
     /// Whether a reclaim may write values as they are, where the disk is faster than the codec, so that memory is free
-    /// sooner. They are compressed in calm times, while ``PressureManager/run()`` runs. Until then they take more of the
+    /// sooner. They are compressed in idle time, while ``PressureManager/run()`` runs. Until then they take more of the
     /// disk.
     public var compressesLater = true
 
-    /// Whether the copies of values that have not been used for a while are written ahead, in calm times and on idle
+    /// Whether the copies of values that have not been used for a while are written ahead, in idle time and on idle
     /// processors, so that a warning only has to free them. While ``PressureManager/run()`` runs.
     public var copiesAhead = true
 

@@ -12,7 +12,7 @@ extension PressureManager {
         return monitor.drive()
     }
 
-    /// Does a slice of what is to be done in calm times, if memory is not short. Blocks.
+    /// Does a slice of what is to be done in idle time, if memory is not short. Blocks.
     ///
     /// - Returns: how long to pause before the next slice; `nil` when there is nothing to do before the next sample.
     package func driveCleaning() -> Duration? {

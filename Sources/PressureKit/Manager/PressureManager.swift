@@ -92,7 +92,7 @@ public final class PressureManager: Sendable {
             neighbours: configuration.neighbours(process, books: context.books),
             sampled: { [weak context] in
                 context?.admission.keepWatermarks()
-                context?.cleaner?.ring()
+                context?.cleaner?.wake()
                 context?.meter?.sampled()
             }
         ) { [weak context, weak reclaim] decision in
@@ -120,7 +120,7 @@ public final class PressureManager: Sendable {
                 engine: engine,
                 root: root,
                 rate: configuration.copyAheadRate,
-                isCalm: { [weak monitor, weak reclaim] in
+                isUnpressured: { [weak monitor, weak reclaim] in
                     guard let monitor, let reclaim else { return false }
                     return monitor.level == .normal && !reclaim.isActive
                 },

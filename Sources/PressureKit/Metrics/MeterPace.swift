@@ -19,11 +19,11 @@ struct MeterPace: Sendable {
 
     /// What is due after a sample.
     ///
-    /// - Parameter isCalm: whether there is no pressure: otherwise the monitor has better things to do.
-    mutating func due(at now: MonotonicInstant, isCalm: Bool) -> Due {
+    /// - Parameter isNormal: whether there is no pressure: otherwise the monitor has better things to do.
+    mutating func due(at now: MonotonicInstant, isNormal: Bool) -> Due {
         var due = Due()
         due.counts = counts.map { now >= $0 } ?? true
-        due.tiers = due.counts && isCalm && (tiers.map { now >= $0 } ?? true)
+        due.tiers = due.counts && isNormal && (tiers.map { now >= $0 } ?? true)
         if due.counts { counts = now + Self.pause }
         return due
     }

@@ -30,8 +30,8 @@ final class MetricsReporter: ManagerMeter {
     func sampled() {
         let sources = sources.withLock { $0 }
         guard let monitor = sources.monitor, let root = sources.root else { return }
-        let isCalm = monitor.level == .normal
-        let due = pace.withLock { $0.due(at: clock.now(), isCalm: isCalm) }
+        let isNormal = monitor.level == .normal
+        let due = pace.withLock { $0.due(at: clock.now(), isNormal: isNormal) }
         guard due.counts else { return }
         tellState(monitor)
         tellCounts(root)

@@ -14,7 +14,7 @@ package struct CacheStatistics: ~Copyable, Sendable {
     package let evictedBytes = Atomic<Int>(0)
     /// Plain bytes that were compressed or written, ahead of an eviction or for one.
     package let copiedBytes = Atomic<Int>(0)
-    /// What copies took that were written anew in calm times, and what they take since.
+    /// What copies took that were written anew in idle time, and what they take since.
     package let rewrittenFromBytes = Atomic<Int>(0)
     package let rewrittenToBytes = Atomic<Int>(0)
     /// How often a load, spill or restore failed.

@@ -23,8 +23,7 @@ extension SpillCopy {
                 throw PressureError.tooLittleRoom(Value.self, given: storage.count, byteCount: plainByteCount)
             }
             let destination = unsafe Destination(bytes: storage)
-            let crew = RestoreCrew.shared
-            try crew.read(chunks: chunkCount, with: decoder, others: decoders) {
+            try decoders.helpers.read(chunks: chunkCount, with: decoder, others: decoders) {
                 (index, decoder) throws(SpillFailure) in
                 guard let record = record(index) else { preconditionFailure("chunk \(index) was never written") }
                 // Within the storage, which has all bytes; `read` checks that the record's length is the range's.

@@ -35,7 +35,7 @@ struct HeadroomEvaluator: Sendable {
     /// Takes a sample.
     ///
     /// - Parameters:
-    ///   - isWatched: The kernel rings at the next threshold.
+    ///   - isWatched: The kernel notifies at the next threshold.
     ///   - reclaimTime: How long a reclaim takes, as far as is known.
     mutating func accept(_ headroom: Headroom, isWatched: Bool, reclaimTime: Duration, at now: MonotonicInstant) {
         let bands = thresholds.bytes(of: headroom.limit)
@@ -73,8 +73,8 @@ struct HeadroomEvaluator: Sendable {
     /// Whether others take more than a fifth of a limit a second now; less is the coming and going of the heap.
     func isTaken(of limit: ByteCount) -> Bool { rate.momentary > Double(limit.bytes) / 5 }
 
-    /// In what time others could have taken what a full cache leaves free. Where the kernel rings when they have, they are
-    /// taken to do what they did lately: a ring comes late when the processors are busy.
+    /// In what time others could have taken what a full cache leaves free. Where the kernel notifies when they have, they are
+    /// taken to do what they did lately: a notification comes late when the processors are busy.
     private func marksDelay(_ headroom: Headroom, isWatched: Bool) -> Duration {
         guard headroom.reclaimable > .zero else { return timings.longestPoll }
         let free = headroom.available.bytes - Watermarks(limit: headroom.limit).min

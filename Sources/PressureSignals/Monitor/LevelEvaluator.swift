@@ -132,7 +132,7 @@ struct LevelEvaluator: Sendable {
         case .stall(let stall):
             stallEvaluator.accept(stall, left: left, at: now)
             take(stallEvaluator.vote)
-            isAlarmed = (stall.hasRung || stall.hasFiredEarly) && stallEvaluator.counts(stall, left: left)
+            isAlarmed = (stall.hasFired || stall.hasFiredEarly) && stallEvaluator.counts(stall, left: left)
             if let expiry = stallEvaluator.expiry { pollDelay = min(pollDelay, max(expiry - now, timings.alertPoll)) }
         case .events(let counters):
             eventsEvaluator.accept(counters, headroom: left.least, at: now)

@@ -19,14 +19,14 @@ package struct PressureClassifier: Sendable {
     private(set) var resident: Int?
     /// How long a reclaim takes: a running average of those that freed something.
     private var reclaimTime: Duration
-    /// Until when to look often, because the kernel has rung.
+    /// Until when to look often, because the kernel has notified.
     private var alertUntil: MonotonicInstant?
     /// When the last reclaim ended, until memory has been looked at once it had settled.
     private var unsettledSince: MonotonicInstant?
     /// Whose vote the level stands on, for the cause of its fall.
     private var holder: Int?
     /// Since when all votes are below the level.
-    private var calmSince: MonotonicInstant?
+    private var lowerSince: MonotonicInstant?
 
     /// Creates a classifier at normal for a fixed number of sources. The thresholds must be valid.
     package init(thresholds: PressureThresholds, timings: PressureTimings = .init(), sources: Int) {
@@ -184,16 +184,16 @@ package struct PressureClassifier: Sendable {
     private mutating func move(towards vote: PressureLevel, at now: MonotonicInstant) {
         guard vote < level else {
             level = vote
-            calmSince = nil
+            lowerSince = nil
             return
         }
-        guard let since = calmSince else {
-            calmSince = now
+        guard let since = lowerSince else {
+            lowerSince = now
             return
         }
         guard now - since >= timings.dwell, let lower = PressureLevel(rawValue: level.rawValue - 1) else { return }
         level = lower
-        calmSince = vote < lower ? now : nil
+        lowerSince = vote < lower ? now : nil
     }
 
     /// The reclaim to ask for now: when a source says so in this very step, the pace allows it, and something is left
@@ -244,7 +244,7 @@ package struct PressureClassifier: Sendable {
     private func nextPoll(votes vote: PressureLevel, at now: MonotonicInstant) -> Duration {
         var delay = level == .normal ? timings.longestPoll : timings.pressedPoll
         for index in evaluators.indices { delay = min(delay, evaluators[index].pollDelay) }
-        if let calmSince { delay = min(delay, calmSince + timings.dwell - now) }
+        if let lowerSince { delay = min(delay, lowerSince + timings.dwell - now) }
         if level > .normal, vote >= level, let due = due(at: now) { delay = min(delay, due - now) }
         if let alertUntil, now < alertUntil { delay = min(delay, timings.alertPoll) }
         if level > .normal, let since = unsettledSince { delay = min(delay, since + settle - now) }

@@ -29,9 +29,9 @@ package struct PressureTimings: Hashable, Sendable {
     package var settle: Duration = .milliseconds(200)
     /// How long a reclaim is taken to last before one has been measured.
     package var assumedReclaim: Duration = .milliseconds(200)
-    /// For `alertTime` after the kernel has rung, the sleep is no longer than this (lmkd polls at 10 and 100 ms).
+    /// For `alertTime` after the kernel has notified, the sleep is no longer than this (lmkd polls at 10 and 100 ms).
     package var alertPoll: Duration = .milliseconds(100)
-    /// A trigger rings once a window at most, so that what follows must be looked for.
+    /// A trigger fires once a window at most, so that what follows must be looked for.
     package var alertTime: Duration = .seconds(2)
 
     /// The shortest sleep.

@@ -2,8 +2,8 @@ import PressureSystem
 
 /// What one source's stalled time says. Pure; allocates nothing.
 ///
-/// The growth of `total=` is the proof, whoever rang: the first event of an unprivileged trigger is false, because the
-/// kernel begins its window at the stall since boot (found by Bun, issue 42783). A ring only says that the growth came
+/// The growth of `total=` is the proof, whoever notified: the first event of an unprivileged trigger is false, because the
+/// kernel begins its window at the stall since boot (found by Bun, issue 42783). A notification only says that the growth came
 /// within one window; without it, growth over a longer time must be larger in proportion.
 struct StallEvaluator: Sendable {
     /// What made the vote.
@@ -124,7 +124,7 @@ struct StallEvaluator: Sendable {
                     Int64(window * (level == .critical ? thresholds.polledCritical : thresholds.polledWarning))
                 )
             }
-        guard !reading.hasRung, span > thresholds.window else { return inWindow }
+        guard !reading.hasFired, span > thresholds.window else { return inWindow }
         return .nanoseconds(Int64(Double(inWindow.nanoseconds) * (Double(span.nanoseconds) / window)))
     }
 }

@@ -15,14 +15,14 @@ package struct Watermarks: Hashable, Sendable {
     /// The background reclaim ends here.
     package var high: Int
 
-    /// Where the kernel is asked to ring: a batch is late, or others take what is free.
+    /// Where the kernel is asked to notify: a batch is late, or others take what is free.
     package var notice: Int { (min + low) / 2 }
 
     /// The part of a limit that is free when the background reclaim ends.
     static let part = 0.07
     /// However large the limit is, more than this need not be free.
     static let most = 1 << 30
-    /// For how long memory that others take must suffice: until the kernel has rung, a sample is taken and a batch is
+    /// For how long memory that others take must suffice: until the kernel has notified, a sample is taken and a batch is
     /// freed. Measured below a limit of 160 MiB: 3 to 12 ms.
     static let reaction = 0.02
 

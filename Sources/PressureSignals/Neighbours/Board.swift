@@ -27,7 +27,7 @@ package final class Board: Sendable {
         var waiting = 0.0
         var movedAt: MonotonicInstant?
         var lookedAt: MonotonicInstant?
-        var rungAt: MonotonicInstant?
+        var notifiedAt: MonotonicInstant?
         var shortage = BoardShortage()
     }
 
@@ -38,7 +38,7 @@ package final class Board: Sendable {
 
     /// A look is as good as new for so long.
     static let freshness = Duration.microseconds(200)
-    /// Others are not rung more often.
+    /// Others are not notified more often.
     static let rest = Duration.milliseconds(10)
     /// Claims are moved no more often.
     private static let step = 0.1
@@ -188,12 +188,12 @@ package final class Board: Sendable {
     }
 
     /// Tells the others that so many bytes are missing, unless they have just been told.
-    package func ring(need: Int, at now: MonotonicInstant) {
-        let rings = state.withLock { state in
-            guard state.watch.count > 0, state.rungAt.map({ now - $0 >= Self.rest }) ?? true else { return false }
+    package func notify(need: Int, at now: MonotonicInstant) {
+        let isDue = state.withLock { state in
+            guard state.watch.count > 0, state.notifiedAt.map({ now - $0 >= Self.rest }) ?? true else { return false }
             // Somebody else has.
             guard now - state.shortage.at >= Self.rest || now < state.shortage.at else { return false }
-            state.rungAt = now
+            state.notifiedAt = now
             state.shortage.number += 1
             state.shortage.at = now
             state.shortage.need = need
@@ -201,6 +201,6 @@ package final class Board: Sendable {
             store.write(header: state.shortage.words)
             return true
         }
-        if rings { store.ring() }
+        if isDue { store.notify() }
     }
 }

@@ -198,12 +198,12 @@ package final class BoardFile: BoardStore, Sendable {
         pk_is_range_held(descriptor, offset(place), slotSize) == 1
     }
 
-    package func ring() {
+    package func notify() {
         guard process.isThisProcess else { return }
         _ = pk_touch(descriptor)
     }
 
-    /// A descriptor that has something to read when somebody rings; -1 where there is none. Whose it is, who asks.
+    /// A descriptor that has something to read when somebody notifies; -1 where there is none. Whose it is, who asks.
     func watch() -> CInt { pk_watch_touches(descriptor) }
 
     private static func offset(_ place: Int) -> Int64 { Int64(place + 1) * slotSize }

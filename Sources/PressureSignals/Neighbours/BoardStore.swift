@@ -19,5 +19,5 @@ package protocol BoardStore: Sendable {
     func isHeld(_ place: Int) -> Bool
 
     /// Has all others look.
-    func ring()
+    func notify()
 }

@@ -6,20 +6,20 @@ package final class InMemoryBoard: Sendable {
         var header = BoardShortage().words
         var slots = Array(repeating: BoardLayout.Words(repeating: 0), count: BoardLayout.slots)
         var held = Array(repeating: false, count: BoardLayout.slots)
-        var rings = 0
+        var notifications = 0
         var reads = 0
     }
 
     private let state = Lock(State())
-    private let hasRung: @Sendable () -> Void
+    private let hasFired: @Sendable () -> Void
 
     /// Nobody is there.
     ///
-    /// - Parameter hasRung: Called with each ring, by whoever rings: all others are to look.
-    package init(hasRung: @escaping @Sendable () -> Void = {}) { self.hasRung = hasRung }
+    /// - Parameter hasFired: Called with each notification, by whoever notifies: all others are to look.
+    package init(hasFired: @escaping @Sendable () -> Void = {}) { self.hasFired = hasFired }
 
-    /// How often somebody has rung.
-    package var rings: Int { state.withLock { $0.rings } }
+    /// How often somebody has notified.
+    package var notifications: Int { state.withLock { $0.notifications } }
 
     /// How often somebody has read.
     package var reads: Int { state.withLock { $0.reads } }
@@ -82,9 +82,9 @@ package final class InMemoryBoard: Sendable {
 
         package func isHeld(_ place: Int) -> Bool { board.state.withLock { $0.held[place] } }
 
-        package func ring() {
-            board.state.withLock { $0.rings += 1 }
-            board.hasRung()
+        package func notify() {
+            board.state.withLock { $0.notifications += 1 }
+            board.hasFired()
         }
     }
 }

@@ -12,7 +12,7 @@ package final class Neighbours: LoopGuest {
         var source: String
         var board: Board
         var limit: Int
-        /// Rings when others do; -1 for none, as where the board is no file.
+        /// Readable when others notify; -1 for none, as where the board is no file.
         var bell: CInt
         var isWatched = false
         /// What this process said that it is bringing in.
@@ -43,8 +43,8 @@ package final class Neighbours: LoopGuest {
         var refusedAt: MonotonicInstant?
         var refusal: BoardFile.Refusal?
         var loop: EventLoop?
-        var rungAt: MonotonicInstant?
-        var isRung = false
+        var notifiedAt: MonotonicInstant?
+        var isNotified = false
     }
 
     private let share: MemoryShare
@@ -58,7 +58,7 @@ package final class Neighbours: LoopGuest {
 
     /// How long after a refusal it is tried again.
     private static let retry = Duration.seconds(5)
-    /// Rings are heard no more often: whoever rings without end gets nobody's processor.
+    /// Notifications are heard no more often: whoever notifies without end gets nobody's processor.
     private static let rest = Duration.milliseconds(5)
 
     /// Meets nobody yet.
@@ -126,7 +126,7 @@ package final class Neighbours: LoopGuest {
                 let own = own(reclaimable: reclaimable, held: held, resident: resident, underWay: seat.underWay)
                 seat.limit = headroom.limit.bytes
                 let hasLooked = !seat.isQuiet
-                seat.isQuiet = !seat.isNews(headroom, own.books) && !state.isRung
+                seat.isQuiet = !seat.isNews(headroom, own.books) && !state.isNotified
                 if !seat.isQuiet {
                     // Where little is left it matters who is alive.
                     seat.board.exchange(
@@ -141,7 +141,7 @@ package final class Neighbours: LoopGuest {
                 state.seats[place] = seat
                 note(&readings[place], headroom, seat.board, own)
             }
-            state.isRung = false
+            state.isNotified = false
             let isShared = state.seats.contains { $0.map { $0.board.count > 0 } ?? false }
             hasCompany.store(isShared, ordering: .relaxed)
             watch(&state, at: now)
@@ -249,8 +249,8 @@ package final class Neighbours: LoopGuest {
     package func underWay(at place: Int) -> Int { seat(place)?.board.others.underWay ?? 0 }
 
     /// Tells the others that so many bytes are missing.
-    package func ring(at place: Int, need: Int, at now: MonotonicInstant) {
-        seat(place)?.board.ring(need: need, at: now)
+    package func notify(at place: Int, need: Int, at now: MonotonicInstant) {
+        seat(place)?.board.notify(need: need, at: now)
     }
 
     /// How this process stands among those that share a limit with it.
@@ -331,7 +331,7 @@ package final class Neighbours: LoopGuest {
 
     package func receive(_ event: EventLoop.Event) {
         state.withLock { state in
-            state.isRung = true
+            state.isNotified = true
             guard state.seats.indices.contains(event.tag), let seat = state.seats[event.tag] else { return }
             // Until the next sample at the earliest.
             unwatch(event.tag, &state)
@@ -348,7 +348,7 @@ package final class Neighbours: LoopGuest {
         }
     }
 
-    /// When the monitor is to sample again for the sake of rings that are not heard now; `nil` for no sooner than otherwise.
+    /// When the monitor is to sample again for the sake of notifications that are not heard now; `nil` for no sooner than otherwise.
     package var deafness: Duration? {
         state.withLock { state in
             state.seats.contains { $0.map { $0.bell >= 0 && !$0.isWatched } ?? false } ? Self.rest : nil
@@ -356,11 +356,11 @@ package final class Neighbours: LoopGuest {
     }
 
     private func watch(_ state: inout State, at now: MonotonicInstant) {
-        guard let loop = state.loop, state.rungAt.map({ now - $0 >= Self.rest }) ?? true else { return }
+        guard let loop = state.loop, state.notifiedAt.map({ now - $0 >= Self.rest }) ?? true else { return }
         for place in state.seats.indices {
             guard let seat = state.seats[place], seat.bell >= 0, !seat.isWatched else { continue }
             state.seats[place]?.isWatched = loop.watch(seat.bell, for: .readable, tag: place, receiver: self)
-            state.rungAt = now
+            state.notifiedAt = now
         }
     }
 

@@ -11,7 +11,7 @@ package final class ProcFile: Sendable {
 
     private static let longest = 4 << 20
 
-    /// For waiting only; reading it re-arms the files that ring.
+    /// For waiting only; reading it re-arms the files that notify.
     let descriptor: CInt
 
     /// Opens a file for reading; the descriptor is not inherited by child processes.

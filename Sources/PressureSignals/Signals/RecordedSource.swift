@@ -43,7 +43,7 @@ package final class RecordedSource: SignalSource {
                 for index in placed.indices {
                     var reading = placed[index].reading
                     reading.takenAt = MonotonicInstant(nanoseconds: start.nanoseconds + reading.takenAt.nanoseconds)
-                    // Nobody rings for what is past.
+                    // Nobody notifies for what is past.
                     reading.isWatched = false
                     readings[first + placed[index].place] = reading
                 }

@@ -185,7 +185,7 @@ extension SignalReading {
             )
         }
         if case .stall(var stall) = measure {
-            (stall.isArmed, stall.hasRung, stall.hasFiredEarly) = (flags.armed, flags.rang, flags.early)
+            (stall.isArmed, stall.hasFired, stall.hasFiredEarly) = (flags.armed, flags.rang, flags.early)
             measure = .stall(stall)
         }
         self.init(
@@ -214,7 +214,7 @@ extension SignalReading.Measure {
             guard let scope = StallReading.Scope(rawValue: String(fields[1])),
                 let totals = StallTotals(fields[2], averages: fields[3])
             else { return nil }
-            self = .stall(StallReading(totals: totals, scope: scope, isArmed: false, hasRung: false))
+            self = .stall(StallReading(totals: totals, scope: scope, isArmed: false, hasFired: false))
         case ("events", 2):
             guard let numbers = fields[1].numbers(4) else { return nil }
             self = .events(EventCounters(high: numbers[0], max: numbers[1], oom: numbers[2], oomKill: numbers[3]))

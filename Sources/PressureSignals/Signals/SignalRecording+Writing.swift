@@ -63,7 +63,7 @@ extension SignalRecording {
                 let full = totals.full.map { "\($0)" } ?? "-"
                 let averages = "\(perCent(totals.someAverage))/\(perCent(totals.fullAverage))"
                 let flags =
-                    (stall.isArmed ? ":armed" : "") + (stall.hasRung ? ":rang" : "")
+                    (stall.isArmed ? ":armed" : "") + (stall.hasFired ? ":rang" : "")
                     + (stall.hasFiredEarly ? ":early" : "")
                 return "stall:\(stall.scope.rawValue):\(totals.some)/\(full):\(averages)\(flags)"
             }

@@ -26,7 +26,7 @@ package import PressureSystem
 ///   `headroom:AVAILABLE/LIMIT` or `headroom:AVAILABLE/LIMIT/UNWRITTEN`, `demand:LEVEL` or `demand:LEVEL:BYTES`,
 ///   `stall:SCOPE:SOME/FULL:SOMEAVERAGE/FULLAVERAGE` (microseconds in all, `-` where there is no `full` line; per cent
 ///   with two decimals; `own`, `above` or `host`), or `events:HIGH/MAX/OOM/OOMKILL`. After it may come `:armed`,
-///   `:rang` (a trigger did, since the sample before), `:early` (one that rings on the way to it did), `:watched` (the
+///   `:rang` (a trigger did, since the sample before), `:early` (one that fires on the way to it did), `:watched` (the
 ///   kernel wakes the monitor at the next threshold) and `:age=NANOSECONDS` (the reading is older than the step).
 /// - `reclaim TIME LEVEL DURATION RETURNED` is a reclaim that ended, `freed TIME BYTES` memory returned otherwise.
 package struct SignalRecording: Hashable, Sendable {

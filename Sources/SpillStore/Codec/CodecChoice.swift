@@ -7,12 +7,12 @@ package struct CodecChoice: Sendable, Equatable {
         /// A full cache trades values: nobody waits, but whatever takes a processor slows everybody down.
         case trade
         /// Nothing waits: a smaller copy is worth the codec's time.
-        case calm
+        case background
     }
 
     /// What to ask of the encoder.
     package var request: CompressionChoice
-    /// Whether it is a makeshift: stored to save time, to be compressed in calm times.
+    /// Whether it is a makeshift: stored to save time, to be compressed in idle time.
     package var isProvisional = false
 
     /// Creates a choice.
@@ -29,7 +29,7 @@ package struct CodecChoice: Sendable, Equatable {
         _ outlook: RestoreOutlook = .none
     ) -> CodecChoice {
         guard memory.triesNext() else { return CodecChoice(request: .stored) }
-        guard purpose != .calm,
+        guard purpose != .background,
             rates.shouldStoreFirst(ratio: memory.ratio, outlook, isAwaited: purpose == .reclaim)
         else { return CodecChoice(request: .adaptive) }
         return CodecChoice(request: .stored, isProvisional: true)

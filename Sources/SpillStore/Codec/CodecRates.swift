@@ -4,7 +4,7 @@ import PressureSystem
 /// for all caches that write to one file.
 ///
 /// Answers the one question of a reclaim: is it faster to write the bytes as they are, and perhaps to compress them when
-/// things are calm? Reading them back counts as often as a copy is read: a full cache writes a copy once and reads it
+/// nothing is urgent? Reading them back counts as often as a copy is read: a full cache writes a copy once and reads it
 /// many times. Pure: time is what the caller measured.
 package struct CodecRates: Hashable, Sendable, BitwiseCopyable {
     /// How much faster storing has to be before compressing is put off: a stored copy takes more of the disk, and
@@ -51,7 +51,7 @@ package struct CodecRates: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Whether a reclaim should write the next chunk as it is and leave compressing it for calm times. Asked once for
+    /// Whether a reclaim should write the next chunk as it is and leave compressing it for idle time. Asked once for
     /// each chunk: it counts, has a hysteresis, and lets one chunk of ``sampling`` go the other way.
     ///
     /// Both ways are compared as one thread sees them, its waits for other writers included: however many threads

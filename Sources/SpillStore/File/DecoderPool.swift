@@ -7,6 +7,8 @@ package final class DecoderPool: Sendable {
     private static let kept = 8
 
     private let spare = Lock<[ChunkDecoder]>([])
+    /// Threads that help with large values.
+    package let helpers = RestorePool()
 
     /// A pool without any yet.
     package init() {}

@@ -7,7 +7,7 @@ extension SegmentFile {
     private static let cutLength: UInt32 = (64 << 20) / UInt32(ExtentAllocator.unitSize)
 
     /// Gives the blocks of all free extents back to the file system: the tail is cut off, holes are punched between
-    /// what is live. Blocks; allocates nothing. For calm times: punching is dear once the data reached the device, and
+    /// what is live. Blocks; allocates nothing. For idle time: punching is dear once the data reached the device, and
     /// an extent that is reused needs none.
     ///
     /// Frames may be written and read meanwhile; an extent being punched is not handed out. What the file system

@@ -14,7 +14,7 @@ package struct SpillLimits: Hashable, Sendable {
     /// The most bytes on their way from the page cache to the device, all threads' together.
     package var mostWriteback: Int
     /// Blocks are given back as soon as a frame is released: right where that costs a microsecond and the blocks are
-    /// memory. On a disk it may cost a hundred, so there it waits for calm times.
+    /// memory. On a disk it may cost a hundred, so there it waits for idle time.
     package var returnsAtOnce: Bool
 
     /// Creates limits.

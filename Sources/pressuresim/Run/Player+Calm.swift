@@ -36,7 +36,7 @@ extension Player {
     private static let look = Duration.seconds(1)
 }
 
-/// Copies of caches that are alike, written anew in calm times.
+/// Copies of caches that are alike, written anew in idle time.
 struct Rewritten: Hashable, Sendable {
     /// The caches' path, with `*` for their numbers.
     var path: String
@@ -49,7 +49,8 @@ struct Rewritten: Hashable, Sendable {
         let (old, new) = (Quantities.bytes(Double(from)), Quantities.bytes(Double(to)))
         let isSmaller = Double(to) < Double(from) * 0.98
         return isSmaller
-            ? "compressed in calm: \(path), \(old) → \(new)" : "tried in calm: \(path), \(old), does not shrink"
+            ? "compressed in idle time: \(path), \(old) → \(new)"
+            : "tried in idle time: \(path), \(old), does not shrink"
     }
 
     /// Those of a world, the largest first.

@@ -53,7 +53,7 @@ struct RunRecord: Sendable {
     var outflow = CacheOutflow()
     /// Of those values, the ones that no reclaim took: for a cache's own limit, for room, for a background reclaim.
     var evictedOtherwise = 0
-    /// What was compressed in calm times.
+    /// What was compressed in idle time.
     var rewritten: [Rewritten] = []
     /// What the background reclaims of all managers have freed.
     var freedInBackground = ByteCount.zero

@@ -93,25 +93,25 @@ struct Stage: Sendable {
         guard let pace = pace as? VirtualPace else { return nil }
         struct Dues {
             var sample: MonotonicInstant
-            var calm: MonotonicInstant?
-            /// How often somebody had rung.
-            var rings = 0
+            var cleaning: MonotonicInstant?
+            /// How often somebody had notified.
+            var notifications = 0
         }
         let dues = Lock(Dues(sample: pace.clock.now()))
         return pace.repeatedly { [pace, board, weak manager, weak recorder] in
             guard let manager else { return .seconds(3600) }
-            if dues.withLock({ $0.sample <= pace.clock.now() || $0.rings != board?.rings ?? 0 }) {
+            if dues.withLock({ $0.sample <= pace.clock.now() || $0.notifications != board?.notifications ?? 0 }) {
                 let next = manager.drive()
                 recorder?.noteEvent()
-                // Calm work is looked for with each sample; who rings need not hear it.
+                // Cleaning is looked for with each sample; a notification is no reason to.
                 let now = pace.clock.now()
-                dues.withLock { $0 = Dues(sample: now + next, calm: now, rings: board?.rings ?? 0) }
+                dues.withLock { $0 = Dues(sample: now + next, cleaning: now, notifications: board?.notifications ?? 0) }
             }
-            if dues.withLock({ $0.calm.map { $0 <= pace.clock.now() } ?? false }) {
+            if dues.withLock({ $0.cleaning.map { $0 <= pace.clock.now() } ?? false }) {
                 let pause = manager.driveCleaning()
-                dues.withLock { $0.calm = pause.map { pace.clock.now() + $0 } }
+                dues.withLock { $0.cleaning = pause.map { pace.clock.now() + $0 } }
             }
-            return dues.withLock { min($0.sample, $0.calm ?? $0.sample) } - pace.clock.now()
+            return dues.withLock { min($0.sample, $0.cleaning ?? $0.sample) } - pace.clock.now()
         }
     }
 }

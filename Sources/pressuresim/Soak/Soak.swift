@@ -75,7 +75,7 @@ final class Soak: Sendable {
             complaint.withLock { $0 = String(decoding: data, as: UTF8.self) }
         }
         self.outcome.withLock { $0 = Outcome() }
-        let witness = try SoakWitness(process.processIdentifier, in: limited.group)
+        let witness = try SoakObserver(process.processIdentifier, in: limited.group)
         listen(output.fileHandleForReading, witness)
         witness.end()
         process.waitUntilExit()
@@ -99,7 +99,7 @@ final class Soak: Sendable {
     }
 
     /// Reads what the process tells until it can tell no more.
-    private func listen(_ file: FileHandle, _ witness: SoakWitness) {
+    private func listen(_ file: FileHandle, _ witness: SoakObserver) {
         var rest = Data()
         while true {
             // What is there already: a read of so many bytes would wait for all of them, and all windows come at once.
@@ -113,7 +113,7 @@ final class Soak: Sendable {
         }
     }
 
-    private func note(_ news: SoakNews, _ witness: SoakWitness) {
+    private func note(_ news: SoakNews, _ witness: SoakObserver) {
         // What comes last says how all ended, and is no window.
         let window = news.isFinal ? nil : SoakWindow(news, witness.take(), machineLoad: Self.machineLoad)
         outcome.withLock { outcome in

@@ -15,11 +15,11 @@ struct SoakWindow: Hashable, Sendable, Codable {
     /// Processes that wanted to run on the whole machine, the average over a minute.
     var machineLoad: Double
 
-    init(_ news: SoakNews, _ sights: [SoakWitness.Sight], machineLoad: Double) {
+    init(_ news: SoakNews, _ sights: [SoakObserver.Sight], machineLoad: Double) {
         seconds = news.seconds
         restores = news.restores
         heapBytes = Double(news.heapBytes)
-        func median(_ part: (SoakWitness.Sight) -> Int) -> Double {
+        func median(_ part: (SoakObserver.Sight) -> Int) -> Double {
             Robust.median(sights.map { Double(part($0)) }) ?? 0
         }
         residentBytes = median(\.residentBytes)

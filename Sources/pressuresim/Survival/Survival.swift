@@ -29,7 +29,7 @@ struct Survival: Sendable {
         /// The most its cgroup used.
         var peak: ByteCount?
         /// What filled the cgroup when it was fullest.
-        var fullest: SurvivalWitness.Sight
+        var fullest: SurvivalObserver.Sight
         /// How often the cgroup ran into its limit.
         var hits: Int?
         /// How many processes the kernel killed in the cgroup.
@@ -62,7 +62,7 @@ struct Survival: Sendable {
         let errors = Pipe()
         process.standardOutput = output
         process.standardError = trace ? FileHandle.standardError : errors
-        let witness = try SurvivalWitness(limited.group)
+        let witness = try SurvivalObserver(limited.group)
         let start = SystemClock().now()
         try process.run()
         // If it was not handed on, nobody else will close it.

@@ -100,7 +100,7 @@ struct SurvivalJSON: Encodable {
         var loadedBytes: Int
         var peakBytes: Int?
         var limitHits: Int?
-        var fullest: SurvivalWitness.Sight
+        var fullest: SurvivalObserver.Sight
         var news: SurvivalNews?
     }
 

@@ -36,7 +36,7 @@ final class ModelWorld: Sendable {
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
-            isCalm: { !manager.isReclaiming },
+            isUnpressured: { !manager.isReclaiming },
             read: { BusyReading(time: $0) }
         )
         tracks = try Self.makeTracks(in: controllers)
@@ -112,9 +112,9 @@ final class ModelWorld: Sendable {
         disk.set(rules.randomElement(using: &random)!)
     }
 
-    /// What the calm worker's thread does.
+    /// What the cleaner's thread does.
     func workAhead(_ random: inout SeededGenerator) {
-        worker.ring()
+        worker.wake()
         if Bool.random(using: &random) { clock.advance(by: .seconds(10)) }
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             guard let pause = worker.step() ?? nil else { return }

@@ -1,6 +1,6 @@
 import PressureKit
 
-/// Reclaims, the calm worker, and who saves the state.
+/// Reclaims, the cleaner, and who saves the state.
 extension ScheduleWorld {
     /// A reclaim: lists the slot, copies, releases; or drops.
     func evicting(_ index: Int) -> [ScheduleWorld] {

@@ -40,7 +40,7 @@ final class FaultBench {
             engine: manager.context.engine,
             root: manager.root,
             rate: .gibibytes(1),
-            isCalm: { true },
+            isUnpressured: { true },
             read: { BusyReading(time: $0) }
         )
     }
@@ -115,7 +115,7 @@ final class FaultBench {
     /// Lets everything become cold, and the worker do all there is to do.
     func workAhead() {
         for _ in 0..<3 {
-            worker.ring()
+            worker.wake()
             clock.advance(by: ColdLine.interval)
         }
         for _ in 0..<40 {

@@ -28,55 +28,55 @@ import Testing
         var waited: Int? = 0
         var processor: Int? = 0
         var device: Int? = 0
-        var isCalm: Bool
+        var isIdle: Bool
     }
 
     @Test(arguments: [
-        Case(testDescription: "nobody else", isCalm: true),
-        Case(testDescription: "it got a processor nearly whenever it wanted", waited: 1700, isCalm: true),
-        Case(testDescription: "it waited for a tenth of the time it wanted one", waited: 1800, isCalm: false),
-        Case(testDescription: "it was throttled", ran: 2000, waited: 90_000, isCalm: false),
-        Case(testDescription: "it slept, but for a wake-up", ran: 100, waited: 800, isCalm: true),
-        Case(testDescription: "others waited for a processor", processor: 10_001, isCalm: false),
-        Case(testDescription: "others waited a little", processor: 10_000, isCalm: true),
-        Case(testDescription: "others waited for a device", device: 20_000, isCalm: false),
-        Case(testDescription: "a kernel without PSI", processor: nil, device: nil, isCalm: true),
-        Case(testDescription: "nothing is known", ran: nil, waited: nil, processor: nil, device: nil, isCalm: true),
+        Case(testDescription: "nobody else", isIdle: true),
+        Case(testDescription: "it got a processor nearly whenever it wanted", waited: 1700, isIdle: true),
+        Case(testDescription: "it waited for a tenth of the time it wanted one", waited: 1800, isIdle: false),
+        Case(testDescription: "it was throttled", ran: 2000, waited: 90_000, isIdle: false),
+        Case(testDescription: "it slept, but for a wake-up", ran: 100, waited: 800, isIdle: true),
+        Case(testDescription: "others waited for a processor", processor: 10_001, isIdle: false),
+        Case(testDescription: "others waited a little", processor: 10_000, isIdle: true),
+        Case(testDescription: "others waited for a device", device: 20_000, isIdle: false),
+        Case(testDescription: "a kernel without PSI", processor: nil, device: nil, isIdle: true),
+        Case(testDescription: "nothing is known", ran: nil, waited: nil, processor: nil, device: nil, isIdle: true),
     ])
     func opensOnlyWhileNobodyWaits(_ row: Case) {
         var gate = CleaningGate()
-        var isCalm: Bool
-        isCalm = gate.allows(reading(0))
-        #expect(!isCalm)
+        var isIdle: Bool
+        isIdle = gate.allows(reading(0))
+        #expect(!isIdle)
         let next = reading(100, ran: row.ran, waited: row.waited, processor: row.processor, device: row.device)
-        isCalm = gate.allows(next)
-        #expect(isCalm == row.isCalm)
+        isIdle = gate.allows(next)
+        #expect(isIdle == row.isIdle)
     }
 
     @Test func readingsThatAreTooCloseSayWhatTheLastOneSaid() {
         var gate = CleaningGate()
-        var isCalm: Bool
+        var isIdle: Bool
         _ = gate.allows(reading(0))
-        isCalm = gate.allows(reading(100))
-        #expect(isCalm)
-        isCalm = gate.allows(reading(110, processor: 9000))
-        #expect(isCalm)
+        isIdle = gate.allows(reading(100))
+        #expect(isIdle)
+        isIdle = gate.allows(reading(110, processor: 9000))
+        #expect(isIdle)
         // The stall is seen once the interval is long enough to judge it by.
-        isCalm = gate.allows(reading(130, processor: 9000))
-        #expect(!isCalm)
+        isIdle = gate.allows(reading(130, processor: 9000))
+        #expect(!isIdle)
     }
 
     @Test func afterAResetItCountsAnew() {
         var gate = CleaningGate()
-        var isCalm: Bool
+        var isIdle: Bool
         _ = gate.allows(reading(0))
-        isCalm = gate.allows(reading(100))
-        #expect(isCalm)
+        isIdle = gate.allows(reading(100))
+        #expect(isIdle)
         gate.reset()
-        isCalm = gate.allows(reading(200))
-        #expect(!isCalm)
-        isCalm = gate.allows(reading(300))
-        #expect(isCalm)
+        isIdle = gate.allows(reading(200))
+        #expect(!isIdle)
+        isIdle = gate.allows(reading(300))
+        #expect(isIdle)
     }
 
     /// Each time it was held up it waits twice as long; a sleep in between says nothing, work that nobody held up does.
@@ -88,13 +88,13 @@ import Testing
         for _ in 0..<9 {
             time += 100
             work += 16_000
-            var isCalm: Bool
-            isCalm = gate.allows(reading(time, ran: work, waited: work))
-            #expect(!isCalm)
+            var isIdle: Bool
+            isIdle = gate.allows(reading(time, ran: work, waited: work))
+            #expect(!isIdle)
             pauses.append(gate.pause)
             time += Int(gate.pause.nanoseconds / 1_000_000)
-            isCalm = gate.allows(reading(time, ran: work, waited: work))
-            #expect(isCalm, "it never tries again")
+            isIdle = gate.allows(reading(time, ran: work, waited: work))
+            #expect(isIdle, "it never tries again")
         }
         #expect(pauses.prefix(3) == [.milliseconds(200), .milliseconds(400), .milliseconds(800)])
         #expect(pauses.last == CleaningGate.longestPause)

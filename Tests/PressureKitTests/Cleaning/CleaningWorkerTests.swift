@@ -32,7 +32,7 @@ import Testing
                 engine: manager.context.engine,
                 root: manager.root,
                 rate: rate,
-                isCalm: {
+                isUnpressured: {
                     patience.change {
                         $0 -= 1; return $0 >= 0
                     }
@@ -46,7 +46,7 @@ import Testing
         /// Lets everything there is become cold.
         func rest() {
             for _ in 0..<3 {
-                worker.ring()
+                worker.wake()
                 clock.advance(by: ColdLine.interval)
             }
         }
@@ -150,7 +150,7 @@ import Testing
             engine: bench.engine,
             root: bench.manager.root,
             rate: .mebibytes(1024),
-            isCalm: { true },
+            isUnpressured: { true },
             // 16 ms of work a MiB, and as long a wait for it.
             read: { time in
                 let ran = copied.value() >> 6
@@ -159,7 +159,7 @@ import Testing
         )
         copied.set { [weak worker] in worker?.copiedBytes.load(ordering: .relaxed) ?? 0 }
         for _ in 0..<3 {
-            worker.ring()
+            worker.wake()
             bench.clock.advance(by: ColdLine.interval)
         }
         func work(for duration: Duration) -> Int {
@@ -189,7 +189,7 @@ import Testing
             engine: bench.engine,
             root: bench.manager.root,
             rate: .mebibytes(1024),
-            isCalm: { true },
+            isUnpressured: { true },
             // The first look begins the count, the second finds nobody.
             read: { time in
                 let look = looks.change {
@@ -200,7 +200,7 @@ import Testing
             }
         )
         for _ in 0..<3 {
-            worker.ring()
+            worker.wake()
             bench.clock.advance(by: ColdLine.interval)
         }
         _ = worker.step()
@@ -283,8 +283,8 @@ import Testing
             engine: bench.engine,
             root: bench.manager.root,
             rate: .mebibytes(1),
-            isCalm: {
-                // Asked by its thread alone: nobody rings.
+            isUnpressured: {
+                // Asked by its thread alone: nobody notifies.
                 let own = sched_getscheduler(0)
                 policy.withLock { $0 = own }
                 return false
@@ -321,7 +321,7 @@ import Testing
         let before = UseClock.now
         bench.patience.set(.max)
         for _ in 0..<10 {
-            bench.worker.ring()
+            bench.worker.wake()
             bench.clock.advance(by: .seconds(5))
         }
         // Other suites may use the clock of the process meanwhile; alone, nobody moves it.

@@ -199,15 +199,15 @@ import Testing
         var rates = CodecRates()
         rates.note(Self.cost(codec: 13, file: 0.3))
         let underPressure = CodecChoice.next(&memory, &rates, for: .reclaim)
-        let inCalm = CodecChoice.next(&memory, &rates, for: .calm)
+        let inBackground = CodecChoice.next(&memory, &rates, for: .background)
         #expect(underPressure == CodecChoice(request: .stored, isProvisional: true))
-        #expect(inCalm == CodecChoice(request: .adaptive))
+        #expect(inBackground == CodecChoice(request: .adaptive))
         for _ in 0..<CodecMemory.patience {
             var cost = Self.cost(codec: 0, file: 0.3, isCompressed: false)
             cost.isTried = true
             CodecChoice.note(cost, &memory, &rates)
         }
-        let afterwards = CodecChoice.next(&memory, &rates, for: .calm)
+        let afterwards = CodecChoice.next(&memory, &rates, for: .background)
         #expect(afterwards == CodecChoice(request: .stored))
     }
 
@@ -229,7 +229,7 @@ import Testing
             rates.note(Self.cost(codec: 6, file: 6))
             rates.note(Self.cost(codec: 0, file: 6, isCompressed: false))
         }
-        let choices = [CodecChoice.Purpose.reclaim, .trade, .calm].map {
+        let choices = [CodecChoice.Purpose.reclaim, .trade, .background].map {
             CodecChoice.next(&memory, &rates, for: $0).request
         }
         #expect(choices == [.adaptive, .stored, .adaptive])

@@ -48,7 +48,7 @@ import Testing
             engine: engine,
             root: manager.root,
             rate: .gibibytes(1),
-            isCalm: { !manager.isReclaiming },
+            isUnpressured: { !manager.isReclaiming },
             read: { BusyReading(time: $0) }
         )
 
@@ -102,7 +102,7 @@ import Testing
             group.addTask {
                 try await threads.run {
                     for _ in 0..<600 {
-                        calm.ring()
+                        calm.wake()
                         _ = calm.step()
                     }
                 }

@@ -308,7 +308,7 @@ import Testing
         #expect(bench.asks("x\n", second).text?.contains("unknownCommand") == true)
     }
 
-    /// Whoever waits to be accepted would ring for ever.
+    /// Whoever waits to be accepted would report events for ever.
     @Test func withoutADescriptorCallersAreTurnedAwayAndTheLoopStaysQuiet() async {
         await #expect(processExitsWith: .success) {
             let directory = SocketDirectory()
@@ -326,7 +326,7 @@ import Testing
             for caller in callers {
                 guard caller.hear().text?.contains("busy") == true, caller.hear() == .end else { exit(1) }
             }
-            // Nobody rings any more: a wait lasts as long as it may.
+            // Nobody notifies any more: a wait lasts as long as it may.
             let start = ContinuousClock.now
             _ = loop.wait(upTo: .milliseconds(30))
             guard ContinuousClock.now - start >= .milliseconds(25) else { exit(2) }

@@ -174,7 +174,7 @@ import Testing
         let cost = Duration.milliseconds(50)
         for _ in 0..<1200 {
             now = now + .milliseconds(100)
-            let due = pace.due(at: now, isCalm: true)
+            let due = pace.due(at: now, isNormal: true)
             guard due.tiers else { continue }
             now = now + cost
             spent += cost
@@ -188,9 +188,9 @@ import Testing
     @Test func underPressureCountsAreToldAndValuesAreNotGoneThrough() {
         var pace = MeterPace()
         let start = MonotonicInstant(nanoseconds: 0)
-        #expect(pace.due(at: start, isCalm: false) == .init(counts: true, tiers: false))
-        #expect(pace.due(at: start + .milliseconds(999), isCalm: false) == .init())
-        #expect(pace.due(at: start + .seconds(1), isCalm: true) == .init(counts: true, tiers: true))
+        #expect(pace.due(at: start, isNormal: false) == .init(counts: true, tiers: false))
+        #expect(pace.due(at: start + .milliseconds(999), isNormal: false) == .init())
+        #expect(pace.due(at: start + .seconds(1), isNormal: true) == .init(counts: true, tiers: true))
     }
 
     @Test func whatWasToldIsNotToldAgain() {

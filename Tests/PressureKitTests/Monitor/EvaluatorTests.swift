@@ -18,11 +18,11 @@ import Testing
 
         /// Lets time pass, in which tasks wait for so many milliseconds.
         @discardableResult
-        mutating func pass(_ milliseconds: Int, some: Int = 0, full: Int = 0, rings: Bool = false) -> PressureLevel {
+        mutating func pass(_ milliseconds: Int, some: Int = 0, full: Int = 0, fires: Bool = false) -> PressureLevel {
             now = now + .milliseconds(milliseconds)
             totals.some += some * 1000
             totals.full! += full * 1000
-            let reading = StallReading(totals: totals, scope: scope, isArmed: isArmed, hasRung: rings)
+            let reading = StallReading(totals: totals, scope: scope, isArmed: isArmed, hasFired: fires)
             evaluator.accept(reading, left: MemoryLeft(least: headroom, host: host), at: now)
             return evaluator.vote
         }
@@ -33,14 +33,14 @@ import Testing
         var bench = Bench()
         bench.totals.some = 86_400_000_000
         #expect(bench.pass(0) == .normal)
-        #expect(bench.pass(200, some: 1, rings: true) == .normal)
-        #expect(bench.pass(2_000, some: 148, rings: true) == .normal)
+        #expect(bench.pass(200, some: 1, fires: true) == .normal)
+        #expect(bench.pass(2_000, some: 148, fires: true) == .normal)
     }
 
     @Test func aTrueRingIsAWarningWithItsNumbers() {
         var bench = Bench()
         bench.pass(0)
-        #expect(bench.pass(1_000, some: 150, rings: true) == .warning)
+        #expect(bench.pass(1_000, some: 150, fires: true) == .warning)
         #expect(bench.evaluator.proof?.stalled == .milliseconds(150))
         #expect(bench.evaluator.proof?.threshold == .milliseconds(150))
         #expect(bench.pass(1_000) == .warning, "for a window")
@@ -51,11 +51,11 @@ import Testing
     @Test func eachLineIsHeldAgainstItsOwnThreshold() {
         var bench = Bench()
         bench.pass(0)
-        #expect(bench.pass(1_000, some: 160, full: 160, rings: true) == .warning)
-        #expect(bench.pass(500, some: 150, full: 150, rings: true) == .critical)
+        #expect(bench.pass(1_000, some: 160, full: 160, fires: true) == .warning)
+        #expect(bench.pass(500, some: 150, full: 150, fires: true) == .critical)
         var other = Bench()
         other.pass(0)
-        #expect(other.pass(1_000, some: 1_000, full: 100, rings: true) == .warning, "much of some is not much of full")
+        #expect(other.pass(1_000, some: 1_000, full: 100, fires: true) == .warning, "much of some is not much of full")
     }
 
     @Test func withoutARingGrowthOverALongTimeMustBeLargerInProportion() {
@@ -67,7 +67,7 @@ import Testing
         #expect(other.pass(5_000, some: 400) == .warning, "8 %")
         var third = Bench()
         third.pass(0)
-        #expect(third.pass(5_000, some: 200, rings: true) == .warning, "the ring says that it was within a window")
+        #expect(third.pass(5_000, some: 200, fires: true) == .warning, "the trigger says: within a window")
     }
 
     /// Without a trigger: 10 % and 20 %.
@@ -93,7 +93,7 @@ import Testing
         bench.scope = scope
         bench.headroom = headroom
         bench.pass(0)
-        #expect(bench.pass(1_000, some: 250, rings: true) == level)
+        #expect(bench.pass(1_000, some: 250, fires: true) == level)
     }
 
     /// Pitfall 16: a stream through the page cache makes its writer wait. A working set that does not fit does so all the
@@ -102,8 +102,8 @@ import Testing
         var bench = Bench()
         bench.headroom = headroom
         bench.pass(0)
-        for _ in 0..<20 { #expect(bench.pass(1_000, some: 300, full: 300, rings: true) == .normal) }
-        for _ in 0..<4 { bench.pass(1_000, some: 950, full: 950, rings: true) }
+        for _ in 0..<20 { #expect(bench.pass(1_000, some: 300, full: 300, fires: true) == .normal) }
+        for _ in 0..<4 { bench.pass(1_000, some: 950, full: 950, fires: true) }
         #expect(bench.evaluator.vote == .warning)
     }
 
@@ -114,12 +114,12 @@ import Testing
             var bench = Bench()
             (bench.scope, bench.headroom, bench.host) = (.host, headroom, host)
             bench.pass(0)
-            for _ in 0..<20 { #expect(bench.pass(1_000, some: 150, full: 50, rings: true) == level) }
+            for _ in 0..<20 { #expect(bench.pass(1_000, some: 150, full: 50, fires: true) == level) }
         }
         var thrashing = Bench()
         (thrashing.scope, thrashing.headroom, thrashing.host) = (.host, headroom, 0.8)
         thrashing.pass(0)
-        for _ in 0..<4 { thrashing.pass(1_000, some: 950, full: 950, rings: true) }
+        for _ in 0..<4 { thrashing.pass(1_000, some: 950, full: 950, fires: true) }
         #expect(thrashing.evaluator.vote == .warning)
     }
 
@@ -128,8 +128,8 @@ import Testing
         bench.totals.some = 5_000_000
         bench.pass(0)
         bench.totals.some = 0
-        #expect(bench.pass(1_000, rings: true) == .normal)
-        #expect(bench.pass(1_000, some: 200, rings: true) == .warning)
+        #expect(bench.pass(1_000, fires: true) == .normal)
+        #expect(bench.pass(1_000, some: 200, fires: true) == .warning)
     }
 
     @Test(arguments: 0..<30 as Range<UInt64>)
@@ -141,7 +141,7 @@ import Testing
         for _ in 0..<2_000 {
             let some = Int.random(in: 0..<4, using: &random) == 0 ? Int.random(in: 0...120, using: &random) : 0
             let length = Int.random(in: max(1, some)...800, using: &random)
-            let vote = bench.pass(length, some: some, rings: Bool.random(using: &random))
+            let vote = bench.pass(length, some: some, fires: Bool.random(using: &random))
             grown.append((bench.now, some))
             let recent = grown.filter { bench.now - $0.at < .milliseconds(2 * 2_000 + 2_000 + 800) }
             if vote > .normal {
@@ -207,7 +207,7 @@ import Testing
         #expect(bench.pass(10, oom: 1) == .critical)
     }
 
-    /// Pitfall 9: old kernels ring first and count later.
+    /// Pitfall 9: old kernels notify first and count later.
     @Test func aRingWithoutGrowthIsNoMistake() {
         var bench = Bench()
         bench.pass(0)
@@ -321,7 +321,7 @@ import Testing
                 totals: StallTotals(some: stalled * 250_000, full: 0),
                 scope: .own,
                 isArmed: true,
-                hasRung: stalled > 0
+                hasFired: stalled > 0
             )
             bench.step(
                 after: .seconds(1),

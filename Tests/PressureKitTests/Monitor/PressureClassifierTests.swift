@@ -33,7 +33,7 @@ import Testing
         #expect(bench.level == .normal)
     }
 
-    /// Somebody rings the monitor's mark all the time: many samples at once are still one.
+    /// Somebody notifies the monitor's mark all the time: many samples at once are still one.
     @Test func samplesInOneInstantProveNothing() {
         var bench = ClassifierBench()
         for _ in 0..<50 { #expect(bench.step(available: 190) == nil) }

@@ -140,7 +140,7 @@ import Testing
         #expect(try surge(.memoryInfo) == 0)
     }
 
-    /// The kernel rings when a full cache's free rest is gone; where others were fast lately, that is not relied upon.
+    /// The kernel notifies when a full cache's free rest is gone; where others were fast lately, that is not relied upon.
     @Test func whatAFullCacheLeavesIsLookedAtAsFastAsOthersTookIt() {
         func delay(idle seconds: Int64) -> Duration {
             var evaluator = HeadroomEvaluator(thresholds: PressureThresholds(), timings: PressureTimings())

@@ -130,7 +130,7 @@ import Testing
             if child == 0 {
                 // Its memory has the object still.
                 board?.write(slot(of: 77).words)
-                board?.ring()
+                board?.notify()
                 board = nil
                 _ = unsafe write(writer, "x", 1)
                 var byte: UInt8 = 0
@@ -155,15 +155,15 @@ import Testing
         let (first, second) = (try place.join(), try place.join())
         let bell = first.watch()
         #expect(bell >= 0)
-        func hasRung() -> Bool {
+        func hasFired() -> Bool {
             var item = pollfd(fd: bell, events: Int16(POLLIN), revents: 0)
             return unsafe poll(&item, 1, 0) == 1
         }
         second.write(slot(of: 4).words)
         second.write(header: BoardShortage().words)
-        #expect(!hasRung())
-        second.ring()
-        #expect(hasRung())
+        #expect(!hasFired())
+        second.notify()
+        #expect(hasFired())
         close(bell)
     }
 }

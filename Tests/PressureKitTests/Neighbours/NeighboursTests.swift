@@ -88,7 +88,7 @@ import Testing
         return Int(place * place * place * Double(count))
     }
 
-    /// Each in turn reads so often; whoever is rung looks.
+    /// Each in turn reads so often; whoever is notified looks.
     private func play(
         _ processes: [Process],
         rounds: Int,
@@ -97,14 +97,14 @@ import Testing
         weights: [Int]? = nil,
         each: () -> Void = {}
     ) throws {
-        var rings = processes[0].limit.board.rings
+        var notifications = processes[0].limit.board.notifications
         for round in 0..<rounds {
             for (index, process) in processes.enumerated() {
                 for _ in 0..<(weights?[index] ?? 1) { try process.read(key(&random, of: keys)) }
                 if round % 20 == index { process.look() }
-                let heard = process.limit.board.rings
-                if heard != rings {
-                    rings = heard
+                let heard = process.limit.board.notifications
+                if heard != notifications {
+                    notifications = heard
                     for process in processes { process.look() }
                 }
             }

@@ -18,7 +18,7 @@ import Testing
         #expect(loop.wait(upTo: .seconds(3600)))
         let start = clock.now()
         #expect(loop.wait(upTo: .milliseconds(20)))
-        #expect(clock.now() - start >= .milliseconds(20), "the second ring was left over")
+        #expect(clock.now() - start >= .milliseconds(20), "the second notification was left over")
     }
 
     @Test func anotherThreadEndsTheWait() throws {

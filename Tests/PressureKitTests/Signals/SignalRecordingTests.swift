@@ -44,14 +44,13 @@ import Testing
         let totals = StallTotals(some: 1200, full: 300, someAverage: 510)
         #expect(
             second[0].reading.measure
-                == .stall(StallReading(totals: totals, scope: .own, isArmed: true, hasRung: true, hasFiredEarly: true))
+                == .stall(StallReading(totals: totals, scope: .own, isArmed: true, hasFired: true, hasFiredEarly: true))
         )
         #expect(second[1].reading.measure == .events(EventCounters(high: 4, max: 3, oom: 2, oomKill: 1)))
         #expect(third[0].reading.measure == .demand(.critical, freeing: .mebibytes(1)))
         let host = StallTotals(some: 1300, full: nil, someAverage: 10_000, fullAverage: 7)
-        #expect(
-            third[1].reading.measure == .stall(StallReading(totals: host, scope: .host, isArmed: false, hasRung: false))
-        )
+        let stall = StallReading(totals: host, scope: .host, isArmed: false, hasFired: false)
+        #expect(third[1].reading.measure == .stall(stall))
         #expect(fourth[0].reading.headroom?.eventual == .bytes(6))
         #expect(fourth[0].reading.takenAt == MonotonicInstant(nanoseconds: 250))
         #expect(

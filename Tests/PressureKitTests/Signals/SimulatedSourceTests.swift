@@ -38,7 +38,7 @@ import Testing
         let loops = [try EventLoop(), try EventLoop()]
         for loop in loops { source.attach(to: loop) }
         source.set(.warning)
-        // Without the ring each of these would wait an hour.
+        // Without the notification each of these would wait an hour.
         for loop in loops { #expect(loop.wait(upTo: .seconds(3600))) }
     }
 

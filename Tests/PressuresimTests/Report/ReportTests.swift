@@ -157,8 +157,8 @@ import Testing
         for part in [
             "compressed 3.0 MiB in 3.0 MiB in memory: 6 a", "spilled 2.0 MiB in 1.0 MiB on disk: 2 b",
             "written 8.0 MiB as 1.0 MiB and 3.0 MiB in memory: ratio 0.50, 2.0 MiB more ahead or without a reclaim",
-            "compressed in calm: shelf/texts-*, 4.0 MiB → 1.0 MiB",
-            "tried in calm: shelf/pictures-*, 3.0 MiB, does not shrink",
+            "compressed in idle time: shelf/texts-*, 4.0 MiB → 1.0 MiB",
+            "tried in idle time: shelf/pictures-*, 3.0 MiB, does not shrink",
             "5 values left memory without a reclaim: for a cache's own limit, for room, or in the background",
         ] { #expect(text.contains(part), "\(part)") }
     }

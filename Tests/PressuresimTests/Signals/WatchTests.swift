@@ -12,7 +12,7 @@ import Testing
         for (seconds, mebibytes) in [(0, 100), (1, 40)] {
             let now = MonotonicInstant(nanoseconds: Int64(seconds) * 1_000_000_000)
             let totals = StallTotals(some: 123_456, full: 1000, someAverage: 712)
-            let stall = StallReading(totals: totals, scope: .own, isArmed: true, hasRung: false)
+            let stall = StallReading(totals: totals, scope: .own, isArmed: true, hasFired: false)
             let left = Headroom(available: .mebibytes(mebibytes), limit: .mebibytes(256))!
             let host = Headroom(available: .gibibytes(6), limit: .gibibytes(8))!
             let group = "/sys/fs/cgroup/app"

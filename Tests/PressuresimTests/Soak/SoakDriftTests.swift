@@ -16,7 +16,7 @@ import Testing
             for _ in 0..<100 { latencies.record(nanoseconds: Int64(600_000 + random.next() % 200_000)) }
             news.restores = SoakNews.Restores(latencies)
             let swing = Int(random.next() % (40 << 20))
-            let sight = SoakWitness.Sight(
+            let sight = SoakObserver.Sight(
                 residentBytes: (50 << 20) + swing,
                 descriptors: 39,
                 spillBytes: 512 << 20,
@@ -95,7 +95,7 @@ import Testing
             news.restores.median = 0.0007
             news.restores.high = 0.006
             news.restores.longest = 0.02
-            let sight = SoakWitness.Sight(
+            let sight = SoakObserver.Sight(
                 residentBytes: 60 << 20,
                 descriptors: 39,
                 spillBytes: 520 << 20,

@@ -122,7 +122,7 @@ import Testing
             complaint: "",
             status: 0,
             seconds: 1,
-            fullest: SurvivalWitness.Sight()
+            fullest: SurvivalObserver.Sight()
         )
         return (load.tally, store.gone.withLock { $0 }, outcome.hasSurvived(plan))
     }
@@ -191,7 +191,7 @@ import Testing
             signal: killed ? 9 : nil,
             seconds: 6,
             peak: .mebibytes(256),
-            fullest: SurvivalWitness.Sight(usageBytes: 256 << 20, anonymousBytes: 250 << 20, cacheBytes: 4 << 20),
+            fullest: SurvivalObserver.Sight(usageBytes: 256 << 20, anonymousBytes: 250 << 20, cacheBytes: 4 << 20),
             hits: 0,
             kills: killed ? 1 : 0
         )

@@ -1,9 +1,10 @@
-/// What a value encodes in order.
-struct UnkeyedItemWriter: UnkeyedEncodingContainer {
-    let encoder: ItemEncoder
+/// What the two containers write in the same way: an item of a type of the standard library.
+protocol ItemWriter {
+    var encoder: ItemEncoder { get }
+}
 
+extension ItemWriter {
     var codingPath: [any CodingKey] { encoder.codingPath }
-    var count: Int { encoder.count }
 
     func encodeNil() throws { try encoder.next().writeNull() }
     func encode(_ value: Bool) throws { try encoder.next().writeItem(value) }
@@ -20,6 +21,15 @@ struct UnkeyedItemWriter: UnkeyedEncodingContainer {
     func encode(_ value: UInt16) throws { try encoder.next().writeItem(value) }
     func encode(_ value: UInt32) throws { try encoder.next().writeItem(value) }
     func encode(_ value: UInt64) throws { try encoder.next().writeItem(value) }
+}
+
+/// What a value encodes in order.
+struct UnkeyedItemWriter: UnkeyedEncodingContainer, ItemWriter {
+    let encoder: ItemEncoder
+
+    var count: Int { encoder.count }
+
+    // In each of the two, for the standard library has them too.
     func encode(_ value: Int128) throws { try encoder.next().writeItem(value) }
     func encode(_ value: UInt128) throws { try encoder.next().writeItem(value) }
 
@@ -38,26 +48,9 @@ struct UnkeyedItemWriter: UnkeyedEncodingContainer {
 }
 
 /// What a value encodes as one.
-struct SingleItemWriter: SingleValueEncodingContainer {
+struct SingleItemWriter: SingleValueEncodingContainer, ItemWriter {
     let encoder: ItemEncoder
 
-    var codingPath: [any CodingKey] { encoder.codingPath }
-
-    func encodeNil() throws { try encoder.next().writeNull() }
-    func encode(_ value: Bool) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: String) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: Double) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: Float) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: Int) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: Int8) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: Int16) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: Int32) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: Int64) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: UInt) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: UInt8) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: UInt16) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: UInt32) throws { try encoder.next().writeItem(value) }
-    func encode(_ value: UInt64) throws { try encoder.next().writeItem(value) }
     func encode(_ value: Int128) throws { try encoder.next().writeItem(value) }
     func encode(_ value: UInt128) throws { try encoder.next().writeItem(value) }
 

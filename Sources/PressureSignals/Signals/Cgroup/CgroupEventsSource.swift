@@ -1,13 +1,13 @@
 import Glibc
 package import PressureSystem
 
-/// How often the process's cgroups (version 2) have met their limits: `memory.events`, which the kernel rings on, and which
+/// How often the process's cgroups (version 2) have met their limits: `memory.events`, which the kernel notifies of, and which
 /// every process may read, in containers too.
 ///
 /// Where the kernel has it (5.2), `memory.events.local` is read instead: it counts a cgroup's own limits only, not those
 /// of all cgroups below, which would be strangers' business.
 package final class CgroupEventsSource: SignalSource {
-    /// A cgroup that is pinned at its limit rings with each reclaim. After a ring it is not listened to for this long (Bun
+    /// A cgroup that is pinned at its limit notifies with each reclaim. After a notification it is not listened to for this long (Bun
     /// holds back as long); its counters are read all the same.
     private static let pause = Duration.seconds(2)
 
@@ -16,10 +16,10 @@ package final class CgroupEventsSource: SignalSource {
         let file: ProcFile
         let isLocal: Bool
         let isOwn: Bool
-        /// A second descriptor would not be rung: what re-arms is reading the very one that is watched.
+        /// A second descriptor would not be notified: what re-arms is reading the very one that is watched.
         var isWatched = false
         var refusal: CInt?
-        var hasRung = false
+        var hasFired = false
         var rangAt: MonotonicInstant?
         var last: EventCounters?
         var isVerified = false
@@ -70,10 +70,10 @@ package final class CgroupEventsSource: SignalSource {
             counters.oom = 0
             counters.oomKill = 0
         }
-        if level.hasRung {
-            // Old kernels ring first and count later: no growth is no mistake.
+        if level.hasFired {
+            // Old kernels notify first and count later: no growth is no mistake.
             state.levels[place]?.isVerified = level.isVerified || level.last.map { $0 != counters } ?? false
-            state.levels[place]?.hasRung = false
+            state.levels[place]?.hasFired = false
             state.levels[place]?.rangAt = now
         } else if !level.isWatched, level.rangAt.map({ now - $0 >= Self.pause }) ?? false {
             watch(place, &state)
@@ -134,10 +134,10 @@ package final class CgroupEventsSource: SignalSource {
         }
     }
 
-    /// The event's `failed` says nothing here: these files always ring with EPOLLERR.
+    /// The event's `failed` says nothing here: these files always report EPOLLERR.
     package func receive(_ event: EventLoop.Event) {
         state.withLock { state in
-            state.levels[event.tag]?.hasRung = true
+            state.levels[event.tag]?.hasFired = true
             unwatch(event.tag, &state)
         }
     }
@@ -161,7 +161,7 @@ package final class CgroupEventsSource: SignalSource {
         var status = SignalStatus(origin: .events, source: level.path, state: .available, detail: "\(counted); polled.")
         if level.isWatched || level.rangAt != nil {
             status.state = level.isVerified ? .verified : .armed
-            status.detail = "\(counted); the kernel rings when it changes."
+            status.detail = "\(counted); the kernel notifies when it changes."
         }
         return status
     }

@@ -14,8 +14,8 @@ package final class CgroupSource: SignalSource {
         var reclaim: ReclaimNotifier?
         /// It had a limit at the last sample.
         var isLimited = false
-        var hasRung = false
-        /// It has rung, and usage was where it said.
+        var hasFired = false
+        /// It has notified, and usage was where it said.
         var isVerified = false
     }
 
@@ -87,10 +87,10 @@ package final class CgroupSource: SignalSource {
         }
         state.levels[place]?.isLimited = true
         if let limit = usage.limit { state.limit = min(state.limit ?? limit, limit) }
-        if state.levels[place]?.hasRung ?? false {
-            state.levels[place]?.hasRung = false
+        if state.levels[place]?.hasFired ?? false {
+            state.levels[place]?.hasFired = false
             let marks = state.levels[place]?.notifier?.marks
-            // The kernel counts in batches per CPU, and also rings on the way down.
+            // The kernel counts in batches per CPU, and also notifies on the way down.
             let isTrue =
                 (marks?.warning ?? marks?.critical ?? marks?.full).map { usage.used + .mebibytes(1) >= $0 } ?? false
             if isTrue { state.levels[place]?.isVerified = true }
@@ -117,7 +117,7 @@ package final class CgroupSource: SignalSource {
         }
     }
 
-    /// - Returns: Whether the level cannot rise without a ring.
+    /// - Returns: Whether the level cannot rise without a notification.
     private func armReclaimNotifier(
         _ usage: CgroupUsage,
         _ place: Int,
@@ -183,7 +183,7 @@ package final class CgroupSource: SignalSource {
                 return
             }
             state.levels[event.tag]?.notifier?.drain()
-            state.levels[event.tag]?.hasRung = true
+            state.levels[event.tag]?.hasFired = true
         }
     }
 
@@ -216,12 +216,12 @@ package final class CgroupSource: SignalSource {
         status.state = isArmed ? .armed : .available
         status.detail =
             "\(headroom.available) of \(headroom.limit) left; "
-            + (isArmed ? "the kernel rings when it takes page cache away." : "polled.")
+            + (isArmed ? "the kernel notifies when it takes page cache away." : "polled.")
         guard let notifier = level.notifier else { return status }
         if let refusal = notifier.refusal {
             let reason = Errno(rawValue: refusal)
             status.detail =
-                "\(headroom.available) of \(headroom.limit) left; polled, for the kernel may not be asked to ring: \(reason)."
+                "\(headroom.available) of \(headroom.limit) left; polled, for the kernel may not be asked to notify: \(reason)."
             status.remedy =
                 "Mount the cgroup file system writable for the process; without it, it is polled more often."
         } else if notifier.descriptor >= 0 {
@@ -229,8 +229,9 @@ package final class CgroupSource: SignalSource {
             let usages = [notifier.marks.warning, notifier.marks.critical, notifier.marks.full].compactMap {
                 $0.map(\.description)
             }
-            let list = (usages.dropLast(2) + [usages.suffix(2).joined(separator: " and ")]).joined(separator: ", ")
-            status.detail = "\(headroom.available) of \(headroom.limit) left; the kernel rings at a usage of \(list)."
+            let marks = (usages.dropLast(2) + [usages.suffix(2).joined(separator: " and ")]).joined(separator: ", ")
+            status.detail =
+                "\(headroom.available) of \(headroom.limit) left; the kernel notifies at a usage of \(marks)."
         }
         return status
     }

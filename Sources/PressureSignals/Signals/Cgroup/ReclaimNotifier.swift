@@ -2,13 +2,13 @@ import CLinuxShims
 import Glibc
 import PressureSystem
 
-/// Rings when a cgroup's limit makes the kernel take page cache away. Not safe from several threads at once.
+/// Notifies when a cgroup's limit makes the kernel take page cache away. Not safe from several threads at once.
 ///
 /// Where page cache fills a cgroup up to its limit, usage does not move any more, and no mark on usage can tell. But nobody
 /// gets a page then without another being taken: a cgroup whose cache alone is more than warning begins with cannot come
 /// to it in silence. Version 2 counts that in `memory.events`, version 1 in `memory.pressure_level`.
 struct ReclaimNotifier {
-    /// After a ring it is not listened to for this long: a stream of files would ring all the time.
+    /// After a notification it is not listened to for this long: a stream of files would notify all the time.
     private static let pause = Duration.seconds(2)
 
     private let file: ProcFile?
@@ -17,8 +17,8 @@ struct ReclaimNotifier {
     private var eventfd: CInt = -1
     private var isRefused = false
     private var rangAt: MonotonicInstant?
-    private var hasRung = false
-    /// A ring will be heard.
+    private var hasFired = false
+    /// A notification will be heard.
     private(set) var isArmed = false
 
     /// For a cgroup of version 2.
@@ -44,13 +44,13 @@ struct ReclaimNotifier {
 
     /// Listens, if it is time to. Allocates only when it is the first.
     mutating func arm(at now: MonotonicInstant, watch: (_ descriptor: CInt, EventLoop.Interest) -> Bool) {
-        if hasRung {
-            hasRung = false
+        if hasFired {
+            hasFired = false
             rangAt = now
         }
         guard !isArmed, !isRefused, rangAt.map({ now - $0 >= Self.pause }) ?? true else { return }
         if let file {
-            // Reading is what makes it ring for the next event, and not for the last.
+            // Reading is what makes it notify of the next event, and not of the last.
             _ = file.read { _ in true }
             isArmed = watch(file.descriptor, .urgent)
         } else {
@@ -61,10 +61,10 @@ struct ReclaimNotifier {
         isRefused = !isArmed
     }
 
-    /// It has rung: is not listened to for a while.
+    /// It has notified: is not listened to for a while.
     mutating func noteRing(unwatch: (CInt) -> Void) {
         takeDown(unwatch: unwatch)
-        hasRung = true
+        hasFired = true
     }
 
     /// Listens no longer.

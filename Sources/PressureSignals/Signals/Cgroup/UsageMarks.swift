@@ -1,6 +1,6 @@
 package import PressureSystem
 
-/// At what usage the kernel is to ring for a cgroup of version 1, so that nobody has to look. Pure.
+/// At what usage the kernel is to notify for a cgroup of version 1, so that nobody has to look. Pure.
 ///
 /// The kernel counts usage with all page cache in it; the levels do without the inactive part. While usage is below what
 /// a threshold means with all page cache counted, a mark there cannot come too late, and the wait for it may be long.
@@ -13,7 +13,7 @@ package struct UsageMarks: Hashable, Sendable {
     package var critical: ByteCount?
     /// The usage at which less is free than a full cache leaves; see ``Watermarks``.
     package var full: ByteCount?
-    /// The level cannot rise without a ring.
+    /// The level cannot rise without a notification.
     package var isSafe: Bool
 
     /// No marks.

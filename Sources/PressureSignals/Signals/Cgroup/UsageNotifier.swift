@@ -2,15 +2,15 @@ import CLinuxShims
 import Glibc
 import PressureSystem
 
-/// Has the kernel ring at given usages of a cgroup of version 1: an eventfd that `cgroup.event_control` is told of.
+/// Has the kernel notify at given usages of a cgroup of version 1: an eventfd that `cgroup.event_control` is told of.
 ///
 /// The kernel forgets a mark only when its eventfd is closed, so that other marks mean another eventfd. Not safe from
 /// several threads at once.
 struct UsageNotifier {
     private let directory: String
-    /// What rings now.
+    /// What is asked for now.
     private(set) var marks = UsageMarks.none
-    /// The eventfd; -1 when nothing rings.
+    /// The eventfd; -1 when nothing is asked for.
     private(set) var descriptor: CInt = -1
     /// Why the kernel refused; it is not asked again.
     private(set) var refusal: CInt?

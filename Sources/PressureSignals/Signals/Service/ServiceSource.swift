@@ -5,10 +5,10 @@ package import PressureSystem
 /// What the service manager watches for the process, by systemd's protocol: a pressure file of the kernel's, or a FIFO or
 /// socket into which somebody writes when memory is short.
 ///
-/// A ring demands warning for two seconds; the protocol knows one degree only. The ring of a pressure file counts only if
+/// A notification demands warning for two seconds; the protocol knows one degree only. The notification of a pressure file counts only if
 /// its totals have grown as they must: the first one is false on many kernels.
 package final class ServiceSource: SignalSource {
-    /// How long a ring counts.
+    /// How long a notification counts.
     private static let hold = Duration.seconds(2)
     /// How soon what has ended is opened again.
     private static let patience = Duration.seconds(1)
@@ -27,7 +27,7 @@ package final class ServiceSource: SignalSource {
         var isWatched = false
         /// Bytes of ours that come back out of a FIFO.
         var echo = 0
-        var hasRung = false
+        var hasFired = false
         var isVerified = false
         var demandedUntil: MonotonicInstant?
         /// It has ended, and is to be opened again from then on.
@@ -69,8 +69,8 @@ package final class ServiceSource: SignalSource {
     package func sample(at now: MonotonicInstant) -> SignalReading? {
         state.withLock { state in
             if state.hasEnded { reopen(&state, at: now) }
-            if state.hasRung {
-                state.hasRung = false
+            if state.hasFired {
+                state.hasFired = false
                 if isTrue(&state) {
                     state.isVerified = true
                     state.demandedUntil = now + Self.hold
@@ -189,14 +189,14 @@ package final class ServiceSource: SignalSource {
     package func receive(_ event: EventLoop.Event) {
         state.withLock { state in
             if state.kind == .file {
-                if event.failed { end(&state) } else { state.hasRung = true }
+                if event.failed { end(&state) } else { state.hasFired = true }
             } else {
                 drain(&state, hungUp: event.failed)
             }
         }
     }
 
-    /// Reads what has come, up to 16 KiB at a time; the rest rings again.
+    /// Reads what has come, up to 16 KiB at a time; the rest is reported again.
     private func drain(_ state: inout State, hungUp: Bool) {
         guard state.descriptor >= 0 else { return }
         var total = 0
@@ -210,7 +210,7 @@ package final class ServiceSource: SignalSource {
         }
         let ours = min(total, state.echo)
         state.echo -= ours
-        if total > ours { state.hasRung = true }
+        if total > ours { state.hasFired = true }
     }
 
     private static func discard(_ descriptor: CInt) -> Int {

@@ -41,7 +41,7 @@ package enum ServiceWatch: Hashable, Sendable {
         self = .path(path, write: bytes)
     }
 
-    /// How long tasks must have waited for a ring to be true: the number in `some 100000 1000000`, in microseconds. Any
+    /// How long tasks must have waited for a notification to be true: the number in `some 100000 1000000`, in microseconds. Any
     /// waiting will do when that is not what is written.
     package static func threshold(in write: [UInt8]) -> Int {
         let words = write.prefix { $0 != 0 }.split(separator: UInt8(ascii: " "))

@@ -12,14 +12,14 @@ struct StallPlace {
 
     private let totals: ProcFile
     private(set) var triggers: [StallTrigger] = []
-    /// Rings on the way to the others.
+    /// Fires on the way to the others.
     private var earlyTrigger: StallTrigger?
     /// Why there is no trigger.
     private(set) var refusal: Errno?
-    /// A trigger has rung since the last reading.
-    private var hasRung = false
+    /// A trigger has notified since the last reading.
+    private var hasFired = false
     private var hasFiredEarly = false
-    /// A trigger has rung, and tasks had waited.
+    /// A trigger has notified, and tasks had waited.
     private(set) var isVerified = false
     private var someAtLastRing = 0
 
@@ -40,16 +40,16 @@ struct StallPlace {
     /// What the file says now; `nil` when it is gone. Allocates nothing.
     mutating func reading() -> StallReading? {
         guard let now = totals.read(StallTotals.parse) else { return nil }
-        if hasRung {
+        if hasFired {
             isVerified = isVerified || now.some > someAtLastRing
             someAtLastRing = now.some
         }
-        defer { (hasRung, hasFiredEarly) = (false, false) }
+        defer { (hasFired, hasFiredEarly) = (false, false) }
         return StallReading(
             totals: now,
             scope: scope,
             isArmed: !triggers.isEmpty,
-            hasRung: hasRung,
+            hasFired: hasFired,
             hasFiredEarly: hasFiredEarly
         )
     }
@@ -102,9 +102,9 @@ struct StallPlace {
         earlyTrigger = nil
     }
 
-    /// A trigger has rung, or only the early one.
+    /// A trigger has notified, or only the early one.
     mutating func noteRing(early isEarly: Bool) {
-        if isEarly { hasFiredEarly = true } else { hasRung = true }
+        if isEarly { hasFiredEarly = true } else { hasFired = true }
     }
 
     /// Whether the place works, and how well.
@@ -114,7 +114,7 @@ struct StallPlace {
             status.state = isVerified ? .verified : .armed
             let seconds = Double(trigger.window.nanoseconds) / 1e9
             status.detail =
-                "The kernel rings when tasks have waited long enough in \(seconds) s (\(Self.whose(scope)))."
+                "The kernel notifies when tasks have waited long enough in \(seconds) s (\(Self.whose(scope)))."
         } else if let refusal {
             status.detail = "Read with each sample; no trigger: \(refusal) (\(Self.whose(scope)))."
             status.remedy = Self.remedy(refusal, path: path)

@@ -38,16 +38,16 @@ package struct StallReading: Hashable, Sendable {
     /// A trigger is armed, and wakes the monitor.
     package var isArmed: Bool
     /// It has, since the last reading. It may have been a false alarm.
-    package var hasRung: Bool
+    package var hasFired: Bool
     /// Some have waited, though not long enough for the level: reason to look closer for a while.
     package var hasFiredEarly: Bool
 
     /// Creates a reading.
-    package init(totals: StallTotals, scope: Scope, isArmed: Bool, hasRung: Bool, hasFiredEarly: Bool = false) {
+    package init(totals: StallTotals, scope: Scope, isArmed: Bool, hasFired: Bool, hasFiredEarly: Bool = false) {
         self.totals = totals
         self.scope = scope
         self.isArmed = isArmed
-        self.hasRung = hasRung
+        self.hasFired = hasFired
         self.hasFiredEarly = hasFiredEarly
     }
 }

@@ -127,7 +127,7 @@ package final class StallSource: SignalSource {
                 state.places[place]?.noteRing(early: isEarly)
                 return
             }
-            // For good: the cgroup is gone or the kernel has stopped counting. Left open, the descriptor rings for ever.
+            // For good: the cgroup is gone or the kernel has stopped counting. Left open, the descriptor reports events for ever.
             let loop = state.loop
             state.places[place]?.disarm { loop?.unwatch($0) }
             state.isLost = true

@@ -3,7 +3,7 @@ import Glibc
 import PressureSystem
 import SystemPackage
 
-/// One trigger of pressure stall information: a descriptor on which the kernel rings when tasks have waited long enough
+/// One trigger of pressure stall information: a descriptor on which the kernel notifies when tasks have waited long enough
 /// in a window of time. Owns the descriptor until ``close()``.
 struct StallTrigger {
     /// The lines of the file.

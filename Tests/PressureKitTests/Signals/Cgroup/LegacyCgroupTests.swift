@@ -36,7 +36,7 @@ struct LegacyCgroupTests {
         }
     }
 
-    @Test func theKernelRingsAtTheCrossingWhileTheMonitorSleeps() throws {
+    @Test func theKernelNotifiesAtTheCrossingWhileTheMonitorSleeps() throws {
         let cgroup = try RealCgroup(limit: Self.limit)
         let root = try cgroup.root()
         let sponge = try cgroup.sponge(most: .mebibytes(180))
@@ -52,11 +52,11 @@ struct LegacyCgroupTests {
         sponge.write(Data(count: 166 << 20))
         let samples = witness.wait { samples in samples.contains { $0.decision != nil } }
         let crossing = try #require(samples.firstIndex { $0.decision != nil })
-        let rung = (1...crossing).filter { index in
+        let woken = (1...crossing).filter { index in
             samples[index - 1].nextPoll >= .seconds(4)
                 && samples[index].at - samples[index - 1].at < .seconds(4)
         }
-        #expect(!rung.isEmpty, "some step came long before the sleep before it was over")
+        #expect(!woken.isEmpty, "some step came long before the sleep before it was over")
         let status = try #require(source.statuses.first { $0.source.hasSuffix(cgroup.name) })
         #expect(status.state == .verified, "\(status)")
         let cause = try #require(samples[crossing].decision?.cause)
@@ -92,7 +92,7 @@ struct LegacyCgroupTests {
     }
 
     /// P10 where page cache fills the limit, as it does in most containers; and a shortage is noticed all the same.
-    @Test func aCgroupFullOfPageCacheIsCalmTooAndRingsWhenItIsNot() throws {
+    @Test func aCgroupFullOfPageCacheSleepsTooAndNotifiesWhenItIsNot() throws {
         let cgroup = try RealCgroup(limit: Self.limit)
         let root = try cgroup.root()
         let file = FileManager.default.temporaryDirectory.appending(path: "pk-full-\(UUID().uuidString)")
@@ -112,11 +112,11 @@ struct LegacyCgroupTests {
         sponge.write(Data(count: 172 << 20))
         let samples = witness.wait { samples in samples.contains { $0.decision != nil } }
         let crossing = try #require(samples.firstIndex { $0.decision != nil })
-        let rung = (1...crossing).filter { index in
+        let woken = (1...crossing).filter { index in
             samples[index - 1].nextPoll >= .seconds(4)
                 && samples[index].at - samples[index - 1].at < .seconds(4)
         }
-        #expect(!rung.isEmpty, "some step came long before the sleep before it was over")
+        #expect(!woken.isEmpty, "some step came long before the sleep before it was over")
     }
 
     @Test func aLowerLimitIsSeenAndHasItsOwnMarks() throws {
@@ -170,7 +170,7 @@ struct LegacyCgroupTests {
         #expect(isArmed(lower, .mebibytes(100), at: 1_501), "another limit has its own at once")
     }
 
-    @Test func aCgroupThatIsRemovedLeavesNoDescriptorBehindThatRings() throws {
+    @Test func aCgroupThatIsRemovedLeavesNoDescriptorBehindThatNotifies() throws {
         let cgroup = try RealCgroup(limit: Self.limit)
         let root = try cgroup.root()
         let source = try CgroupSource(context: root.context)

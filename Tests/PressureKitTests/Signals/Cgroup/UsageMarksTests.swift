@@ -43,7 +43,7 @@ import Testing
         #expect(marks.isSafe)
     }
 
-    /// A full cache lives behind both thresholds, and is no shortage: what rings is that others take what it leaves.
+    /// A full cache lives behind both thresholds, and is no shortage: what notifies is that others take what it leaves.
     @Test func behindBothThresholdsWhatAFullCacheLeavesIsWatched() {
         let marks = marks(used: 950)
         #expect((marks.warning, marks.critical) == (nil, nil))
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Whatever the cgroup does: a mark is above the usage and below the limit, and while they are called safe, no
-    /// threshold can be reached before a ring.
+    /// threshold can be reached before a notification.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func aSafeMarkIsNeverTooLate(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// The last writer has gone: an end that rings for ever if the FIFO is not closed.
+    /// The last writer has gone: an end that reports events for ever if the FIFO is not closed.
     @Test func aFifoThatHasEndedIsOpenedAgain() throws {
         try Self.withPath { path in
             try #require(unsafe mkfifo(path, 0o600) == 0)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    /// Pitfall 2: a ring without growth of the totals is false.
+    /// Pitfall 2: a notification without growth of the totals is false.
     @Test(.enabled(if: RealCgroup.isUsable, RealCgroup.comment))
     func aRingOfAPressureFileCountsWithItsGrowthOnly() throws {
         let cgroup = try RealCgroup(limit: .mebibytes(64))

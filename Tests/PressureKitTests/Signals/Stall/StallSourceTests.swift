@@ -135,12 +135,12 @@ struct RealStallTests {
             return
         }
         #expect(stall.isArmed)
-        #expect(!stall.hasRung)
+        #expect(!stall.hasFired)
         withExtendedLifetime(root) {}
     }
 
-    /// A file that is read over and over in a cgroup that cannot hold it: the kernel rings, and the growth proves it.
-    @Test func realWaitingRingsAndIsProven() throws {
+    /// A file that is read over and over in a cgroup that cannot hold it: the kernel notifies, and the growth proves it.
+    @Test func realWaitingNotifiesAndIsProven() throws {
         let cgroup = try RealCgroup(limit: .mebibytes(12))
         let (source, root) = try Self.source(cgroup)
         let file = FileManager.default.temporaryDirectory.appending(path: "pk-thrash-\(UUID().uuidString)")
@@ -168,7 +168,7 @@ struct RealStallTests {
             return
         }
         #expect(time >= threshold)
-        // What was polled may be seen before the ring is heard.
+        // What was polled may be seen before the notification is heard.
         let clock = SystemClock()
         let end = clock.now() + .seconds(30)
         while source.statuses.first?.state != .verified, clock.now() < end { _ = loop.wait(upTo: .milliseconds(50)) }
@@ -176,7 +176,7 @@ struct RealStallTests {
         withExtendedLifetime(root) {}
     }
 
-    /// Pitfall 5: a trigger whose cgroup is gone rings for ever, so it is closed; and armed again where the process is.
+    /// Pitfall 5: a trigger whose cgroup is gone reports events for ever, so it is closed; and armed again where the process is.
     @Test func aTriggerThatHasEndedIsClosedAndArmedAgainElsewhere() throws {
         let old = try RealCgroup(limit: .mebibytes(64))
         let new = try RealCgroup(limit: .mebibytes(64))
@@ -194,9 +194,9 @@ struct RealStallTests {
         #expect(source.statuses.first?.source.hasSuffix(new.name + "/memory.pressure") ?? false)
     }
 
-    /// Pitfalls 8 and 5 together: the event files of cgroups ring with EPOLLERR each time, and reading the watched
+    /// Pitfalls 8 and 5 together: the event files of cgroups notify with EPOLLERR each time, and reading the watched
     /// descriptor is what quiets them. `cgroup.events` stands for `memory.events`, which takes a controller.
-    @Test func cgroupEventFilesRingWithAnErrorThatIsNone() throws {
+    @Test func cgroupEventFilesNotifyWithAnErrorThatIsNone() throws {
         final class Reader: EventReceiver {
             let descriptor: CInt
             let events = Lock<[EventLoop.Event]>([])
@@ -227,7 +227,7 @@ struct RealStallTests {
         loop.unwatch(handle.fileDescriptor)
     }
 
-    /// Version 2 has no memory controller to test with here: `cgroup.events` rings in the place of `memory.events`.
+    /// Version 2 has no memory controller to test with here: `cgroup.events` notifies in the place of `memory.events`.
     @Test func aUnifiedCgroupFullOfPageCacheSleepsUntilItsEventsRing() throws {
         let cgroup = try RealCgroup(limit: .mebibytes(64))
         let root = try FakeRoot()

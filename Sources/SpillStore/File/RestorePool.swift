@@ -4,14 +4,10 @@ import Synchronization
 
 /// Threads that help a reader with the chunks of a large value, so that it comes back on all cores.
 ///
-/// For restores only: a reader that waits is never queued behind evictions, which have a crew of their own. The reader
+/// For restores only: a reader that waits is never queued behind evictions, which have a pool of their own. The reader
 /// works too, and is done as soon as the last chunk is, so it never waits for a helper that is busy elsewhere. Threads
-/// start with the first large restore, one fewer than there are cores, and sleep in between.
-package final class RestoreCrew: Sendable {
-    /// The crew of the process: as many threads as there are cores, however many managers share them. It knows nothing of
-    /// a manager but the values that it is reading at the moment.
-    package static let shared = RestoreCrew(helpers: min(7, Int(pk_usable_cpus()) - 1))
-
+/// start with the first large restore, one fewer than there are cores, sleep in between, and end with the pool.
+package final class RestorePool: Sendable {
     /// Reads one chunk of what is being restored.
     package typealias Reading = (_ chunk: Int, _ decoder: ChunkDecoder) throws(SpillFailure) -> Void
 
@@ -19,13 +15,17 @@ package final class RestoreCrew: Sendable {
         /// Jobs with chunks that nobody has taken.
         var open: [Job] = []
         var threads = 0
+        var isStopped = false
     }
 
+    /// What helpers know, without keeping the pool alive.
     private let state = ConditionLock(State())
     private let limit: Int
 
-    /// A crew of at most `helpers` threads beside the reader's own.
-    init(helpers: Int) { limit = helpers }
+    /// A pool of at most `helpers` threads beside the reader's own.
+    init(helpers: Int = min(7, Int(pk_usable_cpus()) - 1)) { limit = helpers }
+
+    deinit { state.withLock { $0.isStopped = true } }
 
     /// Has all chunks read, on this thread and others, whose decoders are of `decoders`. Blocks until no thread works on
     /// any of them.
@@ -65,7 +65,7 @@ package final class RestoreCrew: Sendable {
         }
         guard starts else { return }
         do throws(PressureError) {
-            try WorkerThread.spawn("pk-restore") { self.help() }
+            try WorkerThread.spawn("pk-restore") { [state] in Self.help(state) }
         } catch {
             // The reader reads alone, which takes longer and is no failure.
             state.withLock { $0.threads -= 1 }
@@ -73,13 +73,14 @@ package final class RestoreCrew: Sendable {
     }
 
     /// A helper's life.
-    private func help() {
+    private static func help(_ state: ConditionLock<State>) {
         while true {
-            let job = state.wait { state -> Job? in
-                guard let job = state.open.last else { return nil }
+            let job: Job?? = state.wait { state in
+                guard let job = state.open.last else { return state.isStopped ? .some(nil) : nil }
                 job.helpers += 1
                 return job
             }
+            guard let job = job ?? nil else { return }
             if let decoder = try? job.decoders.take() {
                 job.work(with: decoder)
                 job.decoders.giveBack(decoder)
@@ -94,7 +95,7 @@ package final class RestoreCrew: Sendable {
 
     /// The chunks of one value.
     private final class Job: @unchecked Sendable {
-        // Sendable: constants and atomics, but for `helpers`, which the crew's lock guards, and `reading`, which is let go
+        // Sendable: constants and atomics, but for `helpers`, which the pool's lock guards, and `reading`, which is let go
         // when no helper is left.
         private let chunks: Int
         let decoders: DecoderPool

@@ -3,9 +3,9 @@ extension PressureController {
     /// read from its copy and stays spilled. What was never loaded, or cannot be encoded, is left out. Blocks.
     ///
     /// - Throws: as reading the values.
-    package func witnesses() throws -> [WitnessedValue] {
+    package func digestedValues() throws -> [DigestedValue] {
         var entries: [CacheEntry] = []
         Self.hierarchy.withLock { _ in forEachEntry { entries.append($0) } }
-        return try entries.flatMap { try $0.witnesses() }
+        return try entries.flatMap { try $0.digestedValues() }
     }
 }

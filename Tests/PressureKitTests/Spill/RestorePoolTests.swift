@@ -6,13 +6,13 @@ import Testing
 @testable import PressureKit
 @testable import SpillStore
 
-@Suite struct RestoreCrewTests {
+@Suite struct RestorePoolTests {
     @Test(arguments: [0, 1, 3]) func readsEveryChunkOnce(helpers: Int) throws {
-        let crew = RestoreCrew(helpers: helpers)
+        let pool = RestorePool(helpers: helpers)
         for chunks in [0, 1, 2, 7, 64] {
             let seen = Lock<[Int]>([])
             let decoder = try ChunkDecoder()
-            try crew.read(chunks: chunks, with: decoder, others: DecoderPool()) { (chunk, _) throws(SpillFailure) in
+            try pool.read(chunks: chunks, with: decoder, others: DecoderPool()) { (chunk, _) throws(SpillFailure) in
                 seen.withLock { $0.append(chunk) }
             }
             #expect(seen.withLock { $0.sorted() } == Array(0..<chunks))
@@ -20,11 +20,11 @@ import Testing
     }
 
     @Test(arguments: [0, 2]) func aFailureIsToldAndEndsTheRest(helpers: Int) throws {
-        let crew = RestoreCrew(helpers: helpers)
+        let pool = RestorePool(helpers: helpers)
         let count = Atomic<Int>(0)
         let decoder = try ChunkDecoder()
         let error = #expect(throws: SpillFailure.self) {
-            try crew.read(chunks: 1000, with: decoder, others: DecoderPool()) { (chunk, _) throws(SpillFailure) in
+            try pool.read(chunks: 1000, with: decoder, others: DecoderPool()) { (chunk, _) throws(SpillFailure) in
                 count.wrappingAdd(1, ordering: .relaxed)
                 if chunk == 3 { throw .notWritten }
             }

@@ -4,7 +4,7 @@ import PressureKit
 import Synchronization
 
 /// Looks every second, from outside, at what a process holds: what it says of itself is no evidence.
-final class SoakWitness: Sendable {
+final class SoakObserver: Sendable {
     /// What it held at one moment.
     struct Sight: Hashable, Sendable {
         var residentBytes: Int

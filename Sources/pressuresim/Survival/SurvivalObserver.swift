@@ -2,7 +2,7 @@ import PressureKit
 import Synchronization
 
 /// Looks at a cgroup every few milliseconds from outside, so that it can say what filled it when its process was killed.
-final class SurvivalWitness: Sendable {
+final class SurvivalObserver: Sendable {
     /// What a cgroup's memory is made of.
     struct Sight: Hashable, Sendable, Codable {
         var usageBytes = 0

@@ -9,7 +9,7 @@ import SpillStore
 /// The reclaim thread leads: it hands out a plan's victims, works on chunks like the others, and takes back each victim
 /// whose last chunk is written, so that memory comes free while others are still being written. One chunk is the unit
 /// of work, so that a single large value keeps every core busy.
-final class CopyCrew: Sendable {
+final class CopyPool: Sendable {
     /// What the leader is to do next.
     enum Step {
         /// The victim of this number is copied or has failed: release it, or note why not.
@@ -35,7 +35,7 @@ final class CopyCrew: Sendable {
         var givesBack = false
     }
 
-    /// What every thread of the crew needs, without keeping the crew itself alive.
+    /// What every thread of the pool needs, without keeping the pool itself alive.
     fileprivate struct Tools: Sendable {
         let state = ConditionLock(State())
         let copier: ChunkCopier
@@ -47,7 +47,7 @@ final class CopyCrew: Sendable {
     private let tools: Tools
     private let leadersEncoder: ChunkEncoder
 
-    /// Starts the crew: `workers` threads in all, the leader among them.
+    /// Starts the pool: `workers` threads in all, the leader among them.
     ///
     /// - Throws: ``PressureError`` with `spillFailed` when there is no memory for the scratch, or `threadUnavailable`.
     init(
@@ -165,7 +165,7 @@ extension SegmentFile {
 /// Counts the heap allocations of the calling thread; only differences mean something.
 package typealias AllocationProbe = @Sendable () -> Int
 
-extension CopyCrew.Tools {
+extension CopyPool.Tools {
     /// A helper's life.
     fileprivate func help(with encoder: ChunkEncoder, _ number: Int) {
         var isTouched = false
@@ -190,7 +190,7 @@ extension CopyCrew.Tools {
         case work(CopyJob.Unit)
         /// Give the scratch back.
         case rest
-        /// The crew is gone.
+        /// The pool is gone.
         case end
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import PressureKit
 @testable import PressureSystem
 
-@Suite struct CopyCrewTests {
+@Suite struct CopyPoolTests {
     /// On a busy machine the leader would wait for a helper that nobody lets run.
     @Test(.timeLimit(.minutes(1))) func helpersRunAsSoonAsTheirLeader() throws {
         let others = Self.priorities("pk-copy-1").keys
