@@ -43,6 +43,13 @@ package final class ConditionLock<State>: @unchecked Sendable {
         return body(&state)
     }
 
+    /// Runs `body` under the lock and wakes nobody, because it changes nothing that anybody waits for.
+    package func withQuietLock<Result>(_ body: (inout State) -> Result) -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return body(&state)
+    }
+
     /// Sleeps until `body`, run under the lock, returns a value. Blocks the calling thread.
     package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)

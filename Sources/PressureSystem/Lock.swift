@@ -32,4 +32,19 @@ package struct Lock<Value: ~Copyable>: ~Copyable {
     }
 }
 
+extension Lock where Value: ~Copyable {
+    /// Calls `body` if no one else has the value now; `nil` otherwise. Never waits.
+    package borrowing func withLockIfAvailable<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        try mutex.withLockIfAvailable { (value: inout sending Value) throws(Failure) -> sending Result in
+            #if THREAD_SANITIZER
+            _ = handedOver.load(ordering: .acquiring)
+            defer { handedOver.store(true, ordering: .releasing) }
+            #endif
+            return try body(&value)
+        }
+    }
+}
+
 extension Lock: Sendable where Value: ~Copyable {}

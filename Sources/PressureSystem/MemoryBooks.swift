@@ -4,10 +4,10 @@ import Synchronization
 /// that only grow.
 ///
 /// Their readings are noted with each sample, so what has changed since is a difference: exact however often and however
-/// long ago values came and went, with nothing to forget. Noting takes no lock, except to wake those who wait.
+/// long ago values came and went, with nothing to forget. Noting takes no lock, and waking those who wait takes none either.
 package final class MemoryBooks: Sendable {
     /// Both counters at one moment, in bytes.
-    package struct Reading: Hashable, Sendable {
+    package struct Reading: Hashable, Sendable, BitwiseCopyable {
         /// Brought into memory.
         package var brought = 0
         /// Given back.
@@ -37,8 +37,7 @@ package final class MemoryBooks: Sendable {
     private let unseen = Atomic<Int>(0)
     /// Of small values, those who wait are not woken for each: that would keep the thread that frees them from its work.
     private static let worthALook = 64 << 10
-    /// Counts wake-ups. Around nothing it would have no memory of its own, and ThreadSanitizer would take it for its owner's.
-    private let changes = ConditionLock(0)
+    private let changes = EventCount()
 
     /// Creates books with nothing in them.
     package init() {}
@@ -56,8 +55,8 @@ package final class MemoryBooks: Sendable {
         brought.load(ordering: .relaxed) / max(1, arrivals.load(ordering: .relaxed))
     }
 
-    /// So many bytes have come into memory, or with a negative number left it. Allocates nothing; may be called with
-    /// any lock held that no condition of ``wait(atMost:until:)`` takes.
+    /// So many bytes have come into memory, or with a negative number left it. Allocates nothing, waits
+    /// for nobody, and may be called with any lock held.
     package func note(_ bytes: Int) {
         if bytes >= 0 {
             brought.wrappingAdd(bytes, ordering: .relaxed)
@@ -83,7 +82,7 @@ package final class MemoryBooks: Sendable {
         // the other, since both are sequentially consistent.
         guard sleepers.load(ordering: .sequentiallyConsistent) > 0 else { return }
         unseen.store(0, ordering: .relaxed)
-        changes.withLock { $0 &+= 1 }
+        changes.notify()
     }
 
     /// Sleeps until `condition` has a value, looking whenever 64 KiB were given back or ``wake()`` was called; `nil` after
@@ -91,6 +90,6 @@ package final class MemoryBooks: Sendable {
     package func wait<Result>(atMost limit: Duration, until condition: () -> Result?) -> Result? {
         sleepers.wrappingAdd(1, ordering: .sequentiallyConsistent)
         defer { sleepers.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
-        return changes.wait(atMost: limit) { _ in condition() }
+        return changes.wait(atMost: limit, until: condition)
     }
 }

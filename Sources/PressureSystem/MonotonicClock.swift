@@ -1,7 +1,7 @@
 import CLinuxShims
 
 /// A point on a clock that never goes back, in nanoseconds since an unspecified origin.
-package struct MonotonicInstant: Hashable, Comparable, Sendable {
+package struct MonotonicInstant: Hashable, Comparable, Sendable, BitwiseCopyable {
     package var nanoseconds: Int64
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }

@@ -248,4 +248,26 @@ void pk_close_in_children(int descriptor);
 /// `close(2)` of such a descriptor, here.
 void pk_close_shared(int descriptor);
 
+/// A word that threads sleep on.
+uint32_t pk_word(const uint32_t *word);
+
+/// Changes it, and wakes all who sleep on it.
+void pk_change_word(uint32_t *word);
+
+/// Sleeps until somebody changes it, unless it is another one already than `seen`, or until an instant of the monotonic clock,
+/// in nanoseconds: `false` then. May also wake up for nothing.
+bool pk_wait_for_word(const uint32_t *word, uint32_t seen, int64_t until);
+
+/// Sequentially consistent operations on a word, as calls that a compiler does not look into.
+uint64_t pk_load(const uint64_t *word);
+void pk_store(uint64_t *word, uint64_t value);
+void pk_add(uint64_t *word, uint64_t value);
+void pk_subtract(uint64_t *word, uint64_t value);
+
+/// Publishes so many 64-bit words in a box of 1 + 2 × `words` that began as zeros. By one thread at a time.
+void pk_publish(uint64_t *box, const void *value, size_t words);
+
+/// Reads what was published last.
+void pk_read_published(const uint64_t *box, void *value, size_t words);
+
 #endif

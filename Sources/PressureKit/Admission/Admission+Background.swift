@@ -18,30 +18,28 @@ extension Admission {
     }
 
     /// What the background reclaim is to do now, by the newest sample; `nil` for nothing, or while it rests.
-    package func backgroundWish() -> BackgroundWish? { supply.withLock { $0 }.flatMap(backgroundWish) }
+    package func backgroundWish() -> BackgroundWish? { supply.flatMap(backgroundWish) }
 
     func backgroundWish(_ supply: Supply) -> BackgroundWish? {
         guard let room = supply.room() else { return nil }
         let (now, reading) = (clock.now(), reading(in: room, supply, isWaitedFor: false))
-        let wish: BackgroundWish? = withLedger { state in
-            let isHeapResting = state.heapRestsUntil.map { now < $0 } ?? false
-            let isNews = state.heapGivenBackAt.map { $0 < room.takenAt } ?? true
-            let givesHeapBack = isNews && room.wantsHeapBack && (room.needsHeapBack || !isHeapResting)
-            let isResting = state.restsUntil.map { now < $0 } ?? false
-            let need = state.ledger.need(in: room, reading)
-            let part = supply.neighbours?.part(of: need, at: room.place, underWay: state.ledger.underWay, at: now)
-            if let part, part < need { supply.neighbours?.notify(at: room.place, need: need, at: now) }
-            let bytes = isResting ? 0 : state.ledger.backgroundGoal(in: room, reading, part: part)
-            guard bytes > 0 || givesHeapBack else { return nil }
-            let isUrgent = room.isTaken || state.ledger.isUrgent(in: room, reading)
-            return BackgroundWish(bytes: bytes, isUrgent: isUrgent, givesHeapBack: givesHeapBack, room: room)
-        }
-        return wish
+        let ledger = state.ledger
+        let isNews = state.heapGivenBackAt.instant.map { $0 < room.takenAt } ?? true
+        let givesHeapBack =
+            isNews && room.wantsHeapBack && (room.needsHeapBack || !state.heapRestsUntil.isAhead(of: now))
+        let need = ledger.need(in: room, reading)
+        let part = supply.neighbours?.part(of: need, at: room.place, underWay: ledger.underWay, at: now)
+        if let part, part < need { supply.neighbours?.notify(at: room.place, need: need, at: now) }
+        let isResting = state.restsUntil.isAhead(of: now)
+        let bytes = isResting ? 0 : ledger.backgroundGoal(in: room, reading, part: part)
+        guard bytes > 0 || givesHeapBack else { return nil }
+        let isUrgent = room.isTaken || ledger.isUrgent(in: room, reading)
+        return BackgroundWish(bytes: bytes, isUrgent: isUrgent, givesHeapBack: givesHeapBack, room: room)
     }
 
     /// Whether others take memory and have begun on the least that is to stay free.
     package func isPressed() -> Bool {
-        guard let room = supply.withLock({ $0 })?.room() else { return false }
+        guard let room = supply?.room() else { return false }
         return room.isTaken && room.bytes < 0
     }
 
@@ -49,31 +47,25 @@ extension Admission {
     /// it may be again, unless it must, by a newer sample.
     package func noteHeapGivenBack(in duration: Duration) {
         let end = clock.now()
-        state.withLock { state in
-            state.heapRestsUntil = end + duration * 50
-            state.heapGivenBackAt = end
-        }
+        state.heapRestsUntil.set(end + duration * 50)
+        state.heapGivenBackAt.set(end)
     }
 
     /// Has a new sample taken. Waits some milliseconds at most.
-    package func refresh() { _ = supply.withLock { $0 }?.refresh() }
+    package func refresh() { _ = supply?.refresh() }
 
     /// The background reclaim has made a batch. If it has found next to nothing that may leave, it looks again when
     /// something may have changed.
     package func note(batch bytes: Int, isExhausted: Bool) {
-        let now = clock.now()
-        state.withLock { state in
-            state.counts.batches += 1
-            state.counts.freedInBackground.bytes += bytes
-            if isExhausted { state.restsUntil = now + Self.pause }
-        }
+        state.count(batch: bytes)
+        if isExhausted { state.restsUntil.set(clock.now() + Self.pause) }
         books.wake()
     }
 
     /// There is a new sample: has the background reclaim begin, if less is left than the low watermark.
     package func keepWatermarks() {
         credit.store(0, ordering: .relaxed)
-        supply.withLock { $0 }.map(keepWatermarks)
+        supply.map(keepWatermarks)
     }
 
     func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }

@@ -6,7 +6,7 @@ import Synchronization
 extension Admission {
     /// Tells those who share the limit what is under way, and notes what they have.
     func tell() {
-        guard let supply = supply.withLock({ $0 }), let room = supply.room() else { return }
+        guard let supply, let room = supply.room() else { return }
         tell(in: room, supply)
     }
 
@@ -16,16 +16,23 @@ extension Admission {
             if told.load(ordering: .relaxed) > 0 { forgetOthers() }
             return
         }
-        let underWay = withLedger { $0.ledger.underWay - $0.ledger.waiting }
-        let beside = neighbours.tell(underWay: underWay, at: room.place, at: clock.now())
-        told.store(max(1, underWay), ordering: .relaxed)
-        state.withLock { $0.ledger.beside = beside }
+        let beside = neighbours.tell(
+            underWay: {
+                let ledger = state.ledger
+                let underWay = ledger.underWay - ledger.waiting
+                told.store(max(1, underWay), ordering: .relaxed)
+                return underWay
+            },
+            at: room.place,
+            at: clock.now()
+        )
+        state.beside.store(beside, ordering: .relaxed)
     }
 
     /// Nobody shares the limit any more.
     private func forgetOthers() {
         told.store(0, ordering: .relaxed)
-        state.withLock { $0.ledger.beside = 0 }
+        state.beside.store(0, ordering: .relaxed)
     }
 
     /// What has come into memory below a limit and left it: by this process, and by those that share the limit with it.

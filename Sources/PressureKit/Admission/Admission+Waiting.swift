@@ -1,5 +1,6 @@
 import CLinuxShims
 import PressureSystem
+import Synchronization
 
 /// Waiting for memory: until it has come free, until the overdraft bears the load, or until nothing moves.
 extension Admission {
@@ -43,10 +44,10 @@ extension Admission {
             settle(false, since: start)
             return nil
         }
-        state.withLock { $0.ledger.beginWaiting(bytes) }
+        state.beginWaiting(bytes)
         // Others need not wait for what waits itself.
         if let room = supply.room() { tell(in: room, supply) }
-        let mayAsk = state.withLock { $0.mayAsk(at: start) }
+        let mayAsk = self.mayAsk(at: start)
         // Within the pause after a fruitless reclaim, that one's is the answer.
         let answer = Wait.Answer(mayAsk ? nil : .zero)
         if mayAsk {
@@ -95,7 +96,7 @@ extension Admission {
     }
 
     /// A load that waits is given up.
-    func giveUp(_ wait: Wait) { state.withLock { $0.ledger.endWaiting(wait.bytes) } }
+    func giveUp(_ wait: Wait) { state.endWaiting(wait.bytes) }
 
     /// Whether the load may go on now; `nil` when it is to wait.
     func look(_ wait: Wait) -> Outcome? {
@@ -104,56 +105,42 @@ extension Admission {
             // One that frees half of what was wanted has been worth it.
             let isEnough = answer.bytes >= wait.shortage.bytes / 2
             if isSequential || isEnough {
-                _ = enter(bytes) { _ in true }
+                state.endWaiting(bytes)
                 return isEnough ? .reclaimed : .overdrawn
             }
         }
         guard !isSequential, let room = wait.supply.room() else { return nil }
         let reading = reading(in: room, wait.supply)
         if let beside = wait.supply.neighbours?.underWay(at: room.place) {
-            state.withLock { $0.ledger.beside = beside }
+            state.beside.store(beside, ordering: .relaxed)
         }
         // A reclaim that has ended will not bring more, and patience has an end.
         let mayOverdraw = answer != nil || !wait.isPatient
-        if enter(bytes, { $0.fits(bytes, in: room, reading) }) {
+        if state.endWaiting(bytes, if: { $0.fits(bytes, in: room, reading) }) {
             tell(in: room, wait.supply)
             return .reclaimed
         }
-        if mayOverdraw, enter(bytes, { $0.mayOverdraw(bytes, in: room, reading) }) {
+        if mayOverdraw, state.endWaiting(bytes, if: { $0.mayOverdraw(bytes, in: room, reading) }) {
             tell(in: room, wait.supply)
             return .overdrawn
         }
         return answer == nil ? nil : .fruitless
     }
 
-    /// Ends the waiting of a load if it may go on, in one step with the decision: two that fit one by one need not fit
-    /// both.
-    private func enter(_ bytes: Int, _ mayGo: (AdmissionLedger) -> Bool) -> Bool {
-        withLedger { state in
-            guard mayGo(state.ledger) else { return false }
-            state.ledger.endWaiting(bytes)
-            return true
-        }
-    }
-
     /// Lets a load go on because nothing moves.
     private func enter(_ bytes: Int, since start: MonotonicInstant) {
-        state.withLock { $0.ledger.endWaiting(bytes) }
+        state.endWaiting(bytes)
         settle(false, since: start)
     }
 
     private func settle(_ isReclaimed: Bool, since start: MonotonicInstant) {
-        let end = clock.now()
-        state.withLock { state in
-            state.counts.waited += end - start
-            state.count(isReclaimed)
-        }
+        state.count(isReclaimed, after: clock.now() - start)
     }
 
     /// Learns from a reclaim that has ended: after one that brought next to nothing none is asked for, for a while.
     func note(_ returned: ByteCount, of shortage: ByteCount) {
         let now = clock.now()
         let isFruitless = returned.bytes < shortage.bytes / 4
-        state.withLock { $0.fruitlessUntil = isFruitless ? now + Self.pause : nil }
+        state.fruitlessUntil.set(isFruitless ? now + Self.pause : nil)
     }
 }

@@ -70,21 +70,6 @@ package final class Admission: Sendable {
         }
     }
 
-    struct State {
-        var ledger = AdmissionLedger()
-        var counts = AdmissionCounts()
-        /// After a reclaim that brought next to nothing, no other one is asked for until then.
-        var fruitlessUntil: MonotonicInstant?
-        /// The background reclaim has found nothing, and looks no more until then.
-        var restsUntil: MonotonicInstant?
-        /// The heap is given back only in need until then.
-        var heapRestsUntil: MonotonicInstant?
-        /// When it was last given back, and measured: an older sample knows nothing of it.
-        var heapGivenBackAt: MonotonicInstant?
-        /// A reclaim was asked for that nobody waits for, and has not ended.
-        var isAsked = false
-    }
-
     /// How long no reclaim is asked for after a fruitless one.
     static let pause = Duration.milliseconds(100)
 
@@ -94,17 +79,15 @@ package final class Admission: Sendable {
     let isSequential: Bool
     let clock: any MonotonicClock
     let books: MemoryBooks
-    let state = Lock(State())
-    let supply = Lock<Supply?>(nil)
+    let state = AdmissionState()
+    private let connection = AtomicReference<Connection>()
     /// Tasks that wait for memory.
     let sleepers = AdmissionSleepers()
-    /// Bytes that are being loaded or restored now, or wait to be.
-    private let underWay = Atomic<Int>(0)
     /// Bytes that may be brought in without a look at anything: what ``AdmissionLedger/credit(in:_:)`` last gave, less
     /// what was let in since. A new sample takes back what is left of it.
     let credit = Atomic<Int>(0)
     private let admitted = Atomic<Int>(0)
-    /// What of ``underWay`` others who share the limit have been told of.
+    /// What of that which is under way others who share the limit have been told of.
     let told = Atomic<Int>(0)
 
     /// Creates an admission that lets everything in until it is connected.
@@ -127,19 +110,19 @@ package final class Admission: Sendable {
 
     /// Says where room and reclaim come from; `nil` for nowhere.
     package func connect(_ supply: Supply?) {
-        self.supply.withLock { $0 = supply }
+        connection.store(supply.map(Connection.init))
         credit.store(0, ordering: .relaxed)
     }
 
     /// What was done so far.
     package var counts: AdmissionCounts {
-        var counts = state.withLock { $0.counts }
+        var counts = state.counts
         counts.admitted += admitted.load(ordering: .relaxed)
         return counts
     }
 
     /// So many values could not be written outside a reclaim.
-    package func note(notSpilled count: Int) { state.withLock { $0.counts.notSpilled += count } }
+    package func note(notSpilled count: Int) { state.count(notSpilled: count) }
 
     /// The calling thread is one that a reclaim itself needs to go on: what it loads never waits for a reclaim. For the
     /// reclaim thread and those on which it has hooks called. A mark of the thread, not of the manager: two managers' reclaims
@@ -175,18 +158,18 @@ package final class Admission: Sendable {
         let arriving = known > 0 || !isLoaded ? known : assumedSize
         guard arriving > 0 else { return (Pass(bytes: 0), nil) }
         let bytes = isLoaded ? 2 * arriving : arriving
-        underWay.wrappingAdd(bytes, ordering: .relaxed)
+        state.begin(bytes)
         if credit.wrappingSubtract(arriving, ordering: .relaxed).newValue >= 0 {
             admitted.wrappingAdd(1, ordering: .relaxed)
             return (Pass(bytes: bytes), nil)
         }
-        return (Pass(bytes: bytes), supply.withLock { $0 })
+        return (Pass(bytes: bytes), supply)
     }
 
     /// How large the first values are taken to be, before any has come: a sixteenth of the limit. Of many readers who begin at
     /// once with large values a small limit would not survive the first.
     private var assumedSize: Int {
-        guard let room = supply.withLock({ $0 })?.room(), room.stride < .max else { return 0 }
+        guard let room = supply?.room(), room.stride < .max else { return 0 }
         return min(room.stride / 4 * 5, Self.mostAssumed)
     }
 
@@ -199,25 +182,17 @@ package final class Admission: Sendable {
         guard let room = supply.room() else { return }
         let reading = reading(in: room, supply)
         let sharers = supply.neighbours?.sharers(at: room.place) ?? 1
-        credit.store(withLedger { $0.ledger.credit(in: room, reading) } / sharers, ordering: .relaxed)
+        credit.store(state.ledger.credit(in: room, reading) / sharers, ordering: .relaxed)
     }
 
     /// The load has ended: its value is in memory, and in the books, or there is none.
     package func end(_ pass: Pass) {
         guard pass.bytes > 0 else { return }
-        let left = underWay.wrappingSubtract(pass.bytes, ordering: .sequentiallyConsistent).newValue
+        let left = state.end(pass.bytes)
         let told = told.load(ordering: .relaxed)
         if told > 0, left <= told / 2 { tell() }
         // There may be room for others now.
         books.wake()
-    }
-
-    /// Has a look at the ledger, with what is under way now.
-    func withLedger<Result>(_ body: (inout State) -> Result) -> Result {
-        state.withLock { state in
-            state.ledger.underWay = underWay.load(ordering: .sequentiallyConsistent)
-            return body(&state)
-        }
     }
 
     /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next
@@ -236,17 +211,12 @@ package final class Admission: Sendable {
             return wait(for: 0, shortage, supply)
         }
         let start = clock.now()
-        let isFirst = state.withLock { state in
-            defer { state.isAsked = true }
-            return !state.isAsked && state.mayAsk(at: start)
-        }
-        guard isFirst else { return }
+        guard !state.isAsked.exchange(true, ordering: .relaxed) else { return }
+        guard mayAsk(at: start) else { return state.isAsked.store(false, ordering: .relaxed) }
         supply.reclaim(shortage) { [weak self] returned in
             guard let self else { return }
-            state.withLock { state in
-                state.isAsked = false
-                state.count(returned.bytes >= shortage.bytes / 2)
-            }
+            state.isAsked.store(false, ordering: .relaxed)
+            state.count(returned.bytes >= shortage.bytes / 2)
             note(returned, of: shortage)
         }
     }
@@ -254,7 +224,7 @@ package final class Admission: Sendable {
     /// Whom to ask about a value that is in memory already; `nil` when there is no need to.
     func supplyFor(arrival bytes: Int) -> Supply? {
         guard bytes > 0, credit.wrappingSubtract(bytes, ordering: .relaxed).newValue < 0 else { return nil }
-        return supply.withLock { $0 }
+        return supply
     }
 
     func verdict(on bytes: Int, _ supply: Supply) -> AdmissionLedger.Verdict {
@@ -278,16 +248,20 @@ package final class Admission: Sendable {
         guard let room else { return .go }
         tell(in: room, supply)
         let books = reading(in: room, supply)
-        return withLedger { $0.ledger.verdict(on: bytes, room: room, books: books, at: now) }
+        return state.ledger.verdict(on: bytes, room: room, books: books, at: now)
     }
 }
 
-extension Admission.State {
+extension Admission {
     /// Whether a reclaim may be asked for.
-    func mayAsk(at now: MonotonicInstant) -> Bool { fruitlessUntil.map { $0 <= now } ?? true }
+    func mayAsk(at now: MonotonicInstant) -> Bool { !state.fruitlessUntil.isAhead(of: now) }
 
-    /// Counts a load that had to wait.
-    mutating func count(_ isReclaimed: Bool) {
-        if isReclaimed { counts.reclaimed += 1 } else { counts.overdrawn += 1 }
+    /// Where room and reclaim come from now; `nil` for nowhere.
+    var supply: Supply? { connection.object?.supply }
+
+    /// A supply that is read with every load.
+    final class Connection: Sendable {
+        let supply: Supply
+        init(_ supply: Supply) { self.supply = supply }
     }
 }

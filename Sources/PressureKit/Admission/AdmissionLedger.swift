@@ -31,8 +31,12 @@ package struct AdmissionLedger: Sendable {
     /// The part of them that waits for memory.
     private(set) var waiting = 0
 
-    /// Nothing is under way.
-    package init() {}
+    /// Nothing is under way, unless it is said.
+    package init(underWay: Int = 0, beside: Int = 0, waiting: Int = 0) {
+        self.underWay = underWay
+        self.beside = beside
+        self.waiting = waiting
+    }
 
     /// A load that has begun waits for memory.
     package mutating func beginWaiting(_ bytes: Int) { waiting += bytes }

@@ -106,7 +106,7 @@ final class CopyPool: Sendable {
     /// - Parameter isAlone: Whether the leader does all of it: it is in no hurry, and helpers would take the processors from
     ///   readers.
     func begin(_ storage: PlanStorage, victims: Range<Int>, deadline: MonotonicInstant?, isAlone: Bool = false) {
-        tools.state.withLock { state in
+        tools.change(isAwaited: !isAlone) { state in
             state.isAlone = isAlone
             state.storage = storage
             state.job = CopyJob(
@@ -132,18 +132,20 @@ final class CopyPool: Sendable {
     }
 
     /// Works on a chunk on the leader's thread.
-    func work(on unit: CopyJob.Unit) { tools.copy(unit, with: leadersEncoder) }
+    func work(on unit: CopyJob.Unit) { tools.copy(unit, with: leadersEncoder, isLeader: true) }
 
     /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
-    func suspend() { tools.state.withLock { $0.job?.suspend() } }
+    func suspend() { tools.state.withQuietLock { $0.job?.suspend() } }
 
     /// Whether the deadline kept a victim of the job from being begun.
-    var isLate: Bool { tools.state.withLock { $0.job?.isLate ?? false } }
+    var isLate: Bool { tools.state.withQuietLock { $0.job?.isLate ?? false } }
 
     /// Ends the job, so that the storage may be used for something else. Returns the heap allocations that the helpers
     /// made meanwhile, where a probe counts them.
     func end() -> Int {
-        tools.state.withLock { state in
+        let isAlone = tools.state.withQuietLock { $0.isAlone }
+        // Helpers give their scratch back.
+        return tools.change(isAwaited: !isAlone) { state in
             state.job = nil
             state.storage = nil
             return state.helpersAllocations
@@ -174,9 +176,9 @@ extension CopyPool.Tools {
             case .work(let unit):
                 isTouched = true
                 let before = probe()
-                copy(unit, with: encoder)
+                copy(unit, with: encoder, isLeader: false)
                 let made = probe() - before
-                if made != 0 { state.withLock { $0.helpersAllocations += made } }
+                if made != 0 { state.withQuietLock { $0.helpersAllocations += made } }
             case .rest:
                 encoder.giveBack()
                 isTouched = false
@@ -203,20 +205,26 @@ extension CopyPool.Tools {
         }
     }
 
+    /// Changes the state, and wakes who waits for that, if anybody may: the leader for what helpers have finished, helpers for a
+    /// job. Of small values one is finished every few microseconds, and whoever is woken for nothing takes longer.
+    fileprivate func change<Result>(isAwaited: Bool, _ body: (inout CopyPool.State) -> Result) -> Result {
+        isAwaited ? state.withLock(body) : state.withQuietLock(body)
+    }
+
     /// Copies some chunks of a victim, or some small victims, and says so.
-    fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
-        guard let storage = state.withLock({ $0.storage }) else { return }
+    fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder, isLeader: Bool) {
+        guard let storage = state.withQuietLock({ $0.storage }) else { return }
         guard unit.count == 1 else {
             copier.copyBatch(unit.victim..<unit.victim + unit.count, of: storage, with: encoder) { victim, result in
-                state.withLock { $0.job?.finish(victim, of: unit, result, now: clock.now()) }
+                change(isAwaited: !isLeader) { $0.job?.finish(victim, of: unit, result, now: clock.now()) }
             }
-            state.withLock { $0.job?.end(unit) }
+            change(isAwaited: !isLeader) { $0.job?.end(unit) }
             return
         }
         let place = unsafe storage.place(ofVictim: unit.victim)
         // The storage retains every entry it lists until the job has ended.
         let entry = unsafe place.entry.takeUnretainedValue()
         let result = unsafe copier.copy(unit.chunks, of: entry, place.slot, with: encoder, for: storage.purpose)
-        state.withLock { $0.job?.finish(unit, result, now: clock.now()) }
+        change(isAwaited: !isLeader) { $0.job?.finish(unit, result, now: clock.now()) }
     }
 }

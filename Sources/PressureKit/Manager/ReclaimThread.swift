@@ -1,5 +1,6 @@
 import CLinuxShims
 import PressureSystem
+import Synchronization
 
 /// The one thread on which memory is reclaimed and the hooks of a reclaim are called.
 ///
@@ -7,9 +8,7 @@ import PressureSystem
 final class ReclaimThread: Sendable {
     private struct State {
         var queue = ReclaimQueue()
-        /// The background reclaim is to look what there is to free.
-        var wantsRoom = false
-        /// Who waits for what it frees.
+        /// Who waits for what the background reclaim frees.
         var roomReplies: [@Sendable (ByteCount) -> Void] = []
         /// Whether a reclaim that somebody has asked for is being carried out, or told.
         var isReclaiming = false
@@ -17,28 +16,58 @@ final class ReclaimThread: Sendable {
         var isRunning = false
         var isStopped = false
         var isEnded = false
+    }
 
-        mutating func takeReplies() -> [@Sendable (ByteCount) -> Void] {
-            defer { roomReplies = [] }
-            return roomReplies
+    /// What the thread knows, without keeping this alive. What is asked with every load or sample takes no lock: a reader who
+    /// holds it and gets no processor would keep memory from being freed.
+    private final class Board: Sendable {
+        private let state = Lock(State())
+        private let changes = EventCount()
+        /// The background reclaim is to look what there is to free.
+        let wantsRoom = Atomic<Bool>(false)
+        let isActive = Atomic<Bool>(false)
+        /// Whether a background reclaim is to end.
+        let interrupts = Atomic<Bool>(false)
+
+        /// Changes the state, and has all who wait look.
+        func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+            let result = state.withLock { state in
+                let result = body(&state)
+                isActive.store(state.queue.isActive || state.isReclaiming, ordering: .relaxed)
+                interrupts.store(state.queue.isActive || state.isStopped, ordering: .relaxed)
+                return result
+            }
+            changes.notify()
+            return result
+        }
+
+        func read<Result: Sendable>(_ body: (State) -> Result) -> Result { state.withLock { body($0) } }
+
+        /// Has the background reclaim look, unless it is to already.
+        func wantRoom() { if !wantsRoom.exchange(true, ordering: .sequentiallyConsistent) { changes.notify() } }
+
+        func wait<Result>(_ condition: () -> Result?) -> Result {
+            while true {
+                if let result = changes.wait(atMost: .seconds(3600), until: condition) { return result }
+            }
         }
     }
 
-    private let state: ConditionLock<State>
+    private let board: Board
 
     /// Starts the thread.
     ///
     /// - Throws: ``PressureError`` with `threadUnavailable`.
     init(context: ManagerContext, root: PressureController) throws(PressureError) {
-        let state = ConditionLock(State())
-        self.state = state
+        let board = Board()
+        self.board = board
         let reclaim = Reclaim(context: context, root: root)
         let background = BackgroundReclaim(context: context, root: root)
         try WorkerThread.spawn("pk-reclaim") {
             Admission.exemptThisThread()
             // Where that is not allowed, it goes on as it was.
             _ = pk_run_soon(true)
-            Self.work(state, reclaim, background)
+            Self.work(board, reclaim, background)
         }
     }
 
@@ -47,7 +76,7 @@ final class ReclaimThread: Sendable {
     /// Asks for memory. Does not block. The reply comes on the reclaim thread; here and now, with nothing freed, if the
     /// thread has been stopped.
     func request(_ request: ReclaimRequest) {
-        let isAccepted = state.withLock { state in
+        let isAccepted = board.change { state in
             if state.isStopped { return false }
             state.queue.add(request)
             return true
@@ -58,73 +87,93 @@ final class ReclaimThread: Sendable {
     }
 
     /// Has the background reclaim look whether there is something to free. Does not block.
+    func makeRoom() { board.wantRoom() }
+
+    /// The same.
     ///
     /// - Parameter done: Called once, on the reclaim thread, with what it has freed; here and now if the thread has been
     ///   stopped.
-    func makeRoom(_ done: (@Sendable (ByteCount) -> Void)? = nil) {
-        let isAccepted = state.withLock { state in
+    func makeRoom(_ done: @escaping @Sendable (ByteCount) -> Void) {
+        let isAccepted = board.change { state in
             if state.isStopped { return false }
-            state.wantsRoom = true
-            if let done { state.roomReplies.append(done) }
+            state.roomReplies.append(done)
             return true
         }
-        if !isAccepted { done?(.zero) }
+        if isAccepted { board.wantRoom() } else { done(.zero) }
     }
 
-    /// Whether a reclaim that somebody has asked for is wanted or running.
-    var isActive: Bool { state.withLock { $0.queue.isActive || $0.isReclaiming } }
+    /// Whether a reclaim that somebody has asked for is wanted or running. Takes no lock.
+    var isActive: Bool { board.isActive.load(ordering: .relaxed) }
 
     /// How many callers wait for the reclaim that is running.
-    var pendingReplies: Int { state.withLock { $0.queue.replyCount } }
+    var pendingReplies: Int { board.read { $0.queue.replyCount } }
 
     /// Ends the thread after the reclaim it is at. Does not wait for it.
-    func stop() { state.withLock { $0.isStopped = true } }
+    func stop() { board.change { $0.isStopped = true } }
 
     /// Waits until the thread has ended. Blocks; never on the reclaim thread itself.
-    func waitUntilEnded() { state.wait { $0.isEnded ? () : nil } }
+    func waitUntilEnded() { board.wait { board.read { $0.isEnded ? () : nil } } }
 
     /// Waits until no reclaim is wanted or running, in the background either. Blocks; returns at once on a thread that a
     /// reclaim itself needs.
     func waitUntilIdle() {
         guard !Admission.isThisThreadExempt else { return }
-        state.wait { $0.queue.isActive || $0.wantsRoom || $0.isRunning ? nil : () }
+        board.wait {
+            board.read { state in
+                let isBusy =
+                    state.queue.isActive || board.wantsRoom.load(ordering: .sequentiallyConsistent) || state.isRunning
+                return isBusy && !state.isEnded ? nil : ()
+            }
+        }
     }
 
     private enum Work { case reclaim, background, none }
 
     /// Sleeps until there is something to do.
-    private static func waitForWork(_ state: ConditionLock<State>) -> Work {
-        state.wait { state in
-            if state.queue.isActive {
+    private static func waitForWork(_ board: Board) -> Work {
+        board.wait { () -> Work? in
+            let isCalled = board.read { $0.queue.isActive || $0.isStopped }
+            guard isCalled || board.wantsRoom.load(ordering: .sequentiallyConsistent) else { return nil }
+            return board.change { state in
+                if state.queue.isActive {
+                    state.isRunning = true
+                    state.isReclaiming = true
+                    return .reclaim
+                }
+                if state.isStopped { return Work.none }
+                // Nobody else takes it back.
                 state.isRunning = true
-                state.isReclaiming = true
-                return .reclaim
+                board.wantsRoom.store(false, ordering: .sequentiallyConsistent)
+                return .background
             }
-            if state.isStopped { return Work.none }
-            guard state.wantsRoom else { return nil }
-            state.wantsRoom = false
-            state.isRunning = true
-            return .background
         }
     }
 
-    private static func work(_ state: ConditionLock<State>, _ reclaim: Reclaim, _ background: BackgroundReclaim) {
+    private static func work(_ board: Board, _ reclaim: Reclaim, _ background: BackgroundReclaim) {
         loop: while true {
-            switch waitForWork(state) {
+            switch waitForWork(board) {
             case .none: break loop
             case .reclaim:
                 _ = pk_run_soon(true)
-                reclaim.run { isReached in state.withLock { $0.queue.next(isReached: isReached) } }
+                reclaim.run { isReached in board.change { $0.queue.next(isReached: isReached) } }
             case .background:
-                let freed = background.run { state.withLock { $0.queue.isActive || $0.isStopped } }
-                for done in state.withLock({ $0.takeReplies() }) { done(ByteCount(bytes: freed)) }
+                let freed = background.run { board.interrupts.load(ordering: .relaxed) }
+                for done in takeReplies(board) { done(ByteCount(bytes: freed)) }
             }
-            state.withLock { state in
+            board.change { state in
                 state.isRunning = false
                 state.isReclaiming = false
             }
         }
-        for done in state.withLock({ $0.takeReplies() }) { done(.zero) }
-        state.withLock { $0.isEnded = true }
+        for done in takeReplies(board) { done(.zero) }
+        board.change { $0.isEnded = true }
+    }
+
+    private static func takeReplies(_ board: Board) -> [@Sendable (ByteCount) -> Void] {
+        guard board.read({ !$0.roomReplies.isEmpty }) else { return [] }
+        return board.change { state in
+            defer { state.roomReplies = [] }
+            return state.roomReplies
+        }
     }
 }

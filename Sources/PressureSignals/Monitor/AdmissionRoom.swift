@@ -1,7 +1,7 @@
 package import PressureSystem
 
 /// How far memory is from the least that is to stay free, at one sample.
-package struct AdmissionRoom: Hashable, Sendable {
+package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// The bytes that may still be taken before readers wait, of the limit that is nearest to that: what was available,
     /// less its ``Watermarks/min``; negative behind it.
     package var bytes: Int

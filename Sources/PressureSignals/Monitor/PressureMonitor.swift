@@ -39,7 +39,8 @@ public final class PressureMonitor: Sendable {
     /// As many places a source as it has readings. Held for the length of a step, so that steps do not overlap.
     private let readings: Lock<[SignalReading?]>
     private let classifier: Lock<PressureClassifier>
-    private let room = Lock<AdmissionRoom?>(nil)
+    /// Read with every load, by threads that may get no processor: behind a lock they would keep the monitor waiting.
+    private let room = Published<AdmissionRoom?>(nil)
     private let books: MemoryBooks
     private let process: ProcessMemory
     /// Those who share a limit with this process; `nil` for nobody.
@@ -48,9 +49,11 @@ public final class PressureMonitor: Sendable {
     private let overAt = Atomic<Int64>(0)
     /// What the running thread waits on; `nil` while stopped.
     private let running = Lock<EventLoop?>(nil)
+    /// Whether there is one, or the monitor is driven.
+    private let isRunning = Atomic<Bool>(false)
     /// Whether somebody takes the samples in place of the thread.
     private let isDriven = Atomic<Bool>(false)
-    /// Whether the next sample is wanted now, for whoever drives.
+    /// Whether the next sample is wanted now, and has not begun.
     private let isWoken = Atomic<Bool>(false)
 
     /// Creates a monitor at level normal. Nothing is watched before `start()`.
@@ -107,17 +110,17 @@ public final class PressureMonitor: Sendable {
 
     /// How this process stands among those that share the nearest limit with it; `nil` where it is alone.
     package var standing: Neighbours.Standing? {
-        guard let neighbours, let place = room.withLock({ $0?.place }) else { return nil }
+        guard let neighbours, let place = room.value?.place else { return nil }
         return neighbours.standing(at: place)
     }
 
     /// How far the nearest limit was from its watermarks at the last sample; `nil` while the monitor does not run.
-    package var admissionRoom: AdmissionRoom? { isRunning ? room.withLock { $0 } : nil }
+    package var admissionRoom: AdmissionRoom? { isRunning.load(ordering: .relaxed) ? room.value : nil }
 
     /// The same after a sample that is taken now: on the monitor's thread, which is waited for some milliseconds at most,
     /// so that decisions are delivered by one thread and in order. Where the monitor is driven by hand, on this one.
     package func refreshedAdmissionRoom() -> AdmissionRoom? {
-        guard isRunning else { return nil }
+        guard isRunning.load(ordering: .relaxed) else { return nil }
         if isDriven.load(ordering: .relaxed) {
             tick()
             return admissionRoom
@@ -140,14 +143,12 @@ public final class PressureMonitor: Sendable {
         return false
     }
 
-    private var isRunning: Bool { isDriven.load(ordering: .relaxed) || running.withLock { $0 != nil } }
-
     /// Takes a sample as ``tick()`` does, for a monitor that is never started: from now on it counts as running.
     ///
     /// - Returns: how long to wait before the next one at most; nothing if it was asked for meanwhile.
     package func drive() -> Duration {
         isDriven.store(true, ordering: .relaxed)
-        isWoken.store(false, ordering: .relaxed)
+        isRunning.store(true, ordering: .relaxed)
         let next = tick()
         return isWoken.load(ordering: .relaxed) ? .zero : next
     }
@@ -182,6 +183,7 @@ public final class PressureMonitor: Sendable {
                     guest.reopenAfterFork()
                 }
                 running = nil
+                isRunning.store(isDriven.load(ordering: .relaxed), ordering: .relaxed)
             }
             guard running == nil else { return }
             let loop = try EventLoop()
@@ -198,6 +200,7 @@ public final class PressureMonitor: Sendable {
                 throw error
             }
             running = loop
+            isRunning.store(true, ordering: .relaxed)
         }
     }
 
@@ -206,6 +209,7 @@ public final class PressureMonitor: Sendable {
     public func stop() {
         running.withLock { running in
             guard let loop = running.take() else { return }
+            isRunning.store(isDriven.load(ordering: .relaxed), ordering: .relaxed)
             for guest in guests { guest.detach(from: loop) }
             loop.finish()
         }
@@ -213,7 +217,8 @@ public final class PressureMonitor: Sendable {
 
     /// Has the next sample taken now, for instance because much was loaded. Does nothing while stopped.
     package func wake() {
-        isWoken.store(true, ordering: .relaxed)
+        // Who woke it before it looked has woken it for all.
+        guard !isWoken.exchange(true, ordering: .sequentiallyConsistent) else { return }
         running.withLock { $0?.wake() }
     }
 
@@ -225,6 +230,7 @@ public final class PressureMonitor: Sendable {
         let (decision, nextPoll) = readings.withLock { readings in
             // What comes while the sources are read may be in the sample or not, and what goes likewise: so that it is never
             // taken for more than there is, one is noted before and the other after.
+            isWoken.store(false, ordering: .sequentiallyConsistent)
             let begun = clock.now()
             let brought = books.reading.brought
             neighbours?.begin(at: begun)
@@ -250,7 +256,7 @@ public final class PressureMonitor: Sendable {
                 var newest = classifier.admissionRoom(writing: writing)
                 if newest?.isNarrow ?? false { newest?.count(heap: process.freeHeap()) }
                 if let place = newest?.place { newest?.others = neighbours?.noted(at: place) }
-                room.withLock { $0 = newest?.noted(reading, after: begun, before: $0) }
+                room.store(newest?.noted(reading, after: begun, before: room.value))
                 if classifier.isOver { overAt.store(now.nanoseconds, ordering: .relaxed) }
                 if let observe {
                     observe(.sample(Sample(at: now, readings: readings, decision: decision, nextPoll: nextPoll)))

@@ -1,9 +1,12 @@
 import Glibc
 package import PressureSystem
+import Synchronization
 
 /// One limit's board, as one process uses it: says what it holds, learns what others do, and how much it is to free.
 ///
-/// Safe from any thread. Nothing here waits, allocates, or makes a call to the system while there is nothing new to say.
+/// Safe from any thread. Nothing here waits, but for a status, allocates, or makes a call to the system while there is nothing
+/// new to say. One thread at a time says and looks: another one goes by what is known, so that the thread that frees memory
+/// never waits for a reader who was about to look and gets no processor.
 package final class Board: Sendable {
     /// What this process has to say.
     package struct Own: Hashable, Sendable {
@@ -35,11 +38,29 @@ package final class Board: Sendable {
     private let owner: UInt64
     private let share: MemoryShare
     private let state = Lock(State())
+    /// What is known of the others.
+    private let known = Published(Known())
+    /// Whether somebody had something to say while another thread was at it, who says it then.
+    private let isMissed = Atomic<Bool>(false)
+
+    /// What is known of the others.
+    private struct Known: BitwiseCopyable {
+        var count = 0
+        var books = MemoryBooks.Reading()
+        var held = 0
+        var free = 0
+        var underWay = 0
+        /// The part of a shortage that is this process's, as it was last worked out; of one that is to end soon.
+        var part = 1.0
+        var partSoon = 1.0
+    }
 
     /// A look is as good as new for so long.
     static let freshness = Duration.microseconds(200)
     /// Others are not notified more often.
     static let rest = Duration.milliseconds(10)
+    /// How often one thread says what others had to say.
+    private static let mostTurns = 3
     /// Claims are moved no more often.
     private static let step = 0.1
 
@@ -60,12 +81,20 @@ package final class Board: Sendable {
     /// - Parameters:
     ///   - limit: What all share.
     ///   - reach: How far to look.
-    package func exchange(_ own: Own, limit: Int, _ reach: Reach, at now: MonotonicInstant) {
-        state.withLock { state in
-            state.limit = limit
-            look(&state, reach, at: now)
-            move(&state, own, at: now)
-            publish(&state, own, at: now)
+    ///   - own: Asked for when it is said, which may be later and by another thread.
+    package func exchange(limit: Int, _ reach: Reach, at now: MonotonicInstant, _ own: () -> Own) {
+        isMissed.store(true, ordering: .sequentiallyConsistent)
+        // Who comes while this is at it leaves a word, and this says it; who comes after finds nobody at it. Not without end.
+        for _ in 0..<Self.mostTurns where isMissed.load(ordering: .sequentiallyConsistent) {
+            let isDone: Void? = state.withLockIfAvailable { state in
+                isMissed.store(false, ordering: .sequentiallyConsistent)
+                let own = own()
+                state.limit = limit
+                look(&state, reach, at: now)
+                move(&state, own, at: now)
+                publish(&state, own, at: now)
+            }
+            if isDone == nil { return }
         }
     }
 
@@ -81,7 +110,7 @@ package final class Board: Sendable {
 
     /// Looks at the others, unless it has just been done.
     package func look(at now: MonotonicInstant) {
-        state.withLock { state in
+        _ = state.withLockIfAvailable { state in
             guard state.limit > 0, state.lookedAt.map({ now - $0 >= Self.freshness }) ?? false else { return }
             look(&state, .known, at: now)
         }
@@ -101,6 +130,18 @@ package final class Board: Sendable {
                 isHeld: store.isHeld
             ) { BoardSlot(slot($0)) }
         }
+        note { known in
+            known.count = state.watch.count
+            known.books = state.watch.books
+            (known.held, known.free, known.underWay) = state.watch.others
+        }
+    }
+
+    /// Publishes what has become known. With the lock held.
+    private func note(_ change: (inout Known) -> Void) {
+        var now = known.value
+        change(&now)
+        known.store(now)
     }
 
     /// How own readers fare, and what claim follows.
@@ -151,28 +192,39 @@ package final class Board: Sendable {
     // MARK: What follows
 
     /// How many others there are.
-    package var count: Int { state.withLock { $0.watch.count } }
+    package var count: Int { known.value.count }
 
     /// What the others have brought in and given back since they are known.
-    package var othersBooks: MemoryBooks.Reading { state.withLock { $0.watch.books } }
+    package var othersBooks: MemoryBooks.Reading { known.value.books }
 
     /// What the others hold, what of it they could give back at once, and what they are bringing in beside it.
-    package var others: (held: Int, free: Int, underWay: Int) { state.withLock { $0.watch.others } }
+    package var others: (held: Int, free: Int, underWay: Int) {
+        let known = known.value
+        return (known.held, known.free, known.underWay)
+    }
 
     /// What this process is to free of so many bytes that are missing now.
     package func part(of need: Int, _ own: ShortageShares.Member, at now: MonotonicInstant) -> Int {
-        state.withLock { state in state.watch.part(of: need, own: counted(own, state), at: now) }
+        let part = state.withLockIfAvailable { state in
+            let part = state.watch.part(of: need, own: counted(own, state), at: now)
+            if need > 0 { note { $0.part = Double(part) / Double(need) } }
+            return part
+        }
+        return part ?? Int(known.value.part * Double(need))
     }
 
     /// What it would have to free of so many bytes in a shortage that is to end soon, as a part of them.
     package func part(ofShortage need: Int, _ own: ShortageShares.Member) -> Double {
-        state.withLock { state in
+        let part = state.withLockIfAvailable { state in
             let own = counted(own, state)
-            return min(1, Double(state.watch.shares(of: need, own, .soon).part(own)) / Double(need))
+            let part = min(1, Double(state.watch.shares(of: need, own, .soon).part(own)) / Double(need))
+            note { $0.partSoon = part }
+            return part
         }
+        return part ?? known.value.partSoon
     }
 
-    /// What this process may hold once so much is free that is missing now.
+    /// What this process may hold once so much is free that is missing now. For a status: may wait for who says or looks.
     package func budget(_ own: ShortageShares.Member, need: Int) -> Int {
         state.withLock { state in
             let own = counted(own, state)
@@ -189,7 +241,7 @@ package final class Board: Sendable {
 
     /// Tells the others that so many bytes are missing, unless they have just been told.
     package func notify(need: Int, at now: MonotonicInstant) {
-        let isDue = state.withLock { state in
+        let isDue = state.withLockIfAvailable { state in
             guard state.watch.count > 0, state.notifiedAt.map({ now - $0 >= Self.rest }) ?? true else { return false }
             // Somebody else has.
             guard now - state.shortage.at >= Self.rest || now < state.shortage.at else { return false }
@@ -201,6 +253,6 @@ package final class Board: Sendable {
             store.write(header: state.shortage.words)
             return true
         }
-        if isDue { store.notify() }
+        if isDue ?? false { store.notify() }
     }
 }

@@ -8,15 +8,39 @@ package final class Neighbours: LoopGuest {
     /// Joins the board of a cgroup, or says why not.
     package typealias Opening = @Sendable (_ cgroup: String) throws(BoardFile.Refusal) -> any BoardStore
 
+    /// A board that this process has joined, as all threads see it.
+    private final class Seating: Sendable {
+        /// What the newest sample says of it.
+        struct Numbers: BitwiseCopyable {
+            var limit = 0
+            var books = MemoryBooks.Reading()
+            var isQuiet = false
+            var noted = MemoryBooks.Reading()
+        }
+
+        let board: Board
+        let numbers = Published(Numbers())
+        /// What this process said that it is bringing in.
+        let underWay = Atomic<Int>(0)
+
+        init(_ board: Board) { self.board = board }
+    }
+
+    /// Those boards by place; replaced when one is joined or left.
+    private final class Plan: Sendable {
+        let seatings: [Seating?]
+
+        init(_ seatings: [Seating?]) { self.seatings = seatings }
+    }
+
     private struct Seat {
         var source: String
-        var board: Board
-        var limit: Int
+        let seating: Seating
+        var board: Board { seating.board }
+        var limit = 0
         /// Readable when others notify; -1 for none, as where the board is no file.
         var bell: CInt
         var isWatched = false
-        /// What this process said that it is bringing in.
-        var underWay = 0
         /// What was left at the last exchange, and what this process had.
         var available = -1
         var books = MemoryBooks.Reading()
@@ -35,6 +59,8 @@ package final class Neighbours: LoopGuest {
             if isNew { (available, self.books) = (headroom.available.bytes, books) }
             return isNew
         }
+
+        func publish() { seating.numbers.store(.init(limit: limit, books: books, isQuiet: isQuiet, noted: noted)) }
     }
 
     private struct State {
@@ -52,7 +78,9 @@ package final class Neighbours: LoopGuest {
     private let books: MemoryBooks
     private let process: ProcessMemory
     private let open: Opening
+    /// The monitor's. Who loads looks at ``plan``, and takes no lock.
     private let state = Lock(State())
+    private let plan = AtomicReference<Plan>()
     /// Whether anybody shares a limit with this process: while nobody does, nobody waits for a lock to learn that.
     private let hasCompany = Atomic<Bool>(false)
 
@@ -123,22 +151,24 @@ package final class Neighbours: LoopGuest {
                     continue
                 }
                 guard sit(place, reading.source, &state, at: now), var seat = state.seats[place] else { continue }
-                let own = own(reclaimable: reclaimable, held: held, resident: resident, underWay: seat.underWay)
+                let own = own(
+                    reclaimable: reclaimable,
+                    held: held,
+                    resident: resident,
+                    underWay: seat.seating.underWay.load(ordering: .relaxed)
+                )
                 seat.limit = headroom.limit.bytes
                 let hasLooked = !seat.isQuiet
                 seat.isQuiet = !seat.isNews(headroom, own.books) && !state.isNotified
                 if !seat.isQuiet {
                     // Where little is left it matters who is alive.
-                    seat.board.exchange(
-                        own,
-                        limit: seat.limit,
-                        headroom.available.bytes < headroom.limit.bytes / 2 ? .alive : .all,
-                        at: now
-                    )
+                    let reach: Board.Reach = headroom.available.bytes < headroom.limit.bytes / 2 ? .alive : .all
+                    seat.board.exchange(limit: seat.limit, reach, at: now) { own }
                 }
                 if !hasLooked { seat.brought = seat.board.othersBooks.brought }
                 seat.noted = MemoryBooks.Reading(brought: seat.brought, returned: seat.board.othersBooks.returned)
                 state.seats[place] = seat
+                seat.publish()
                 note(&readings[place], headroom, seat.board, own)
             }
             state.isNotified = false
@@ -146,6 +176,7 @@ package final class Neighbours: LoopGuest {
             hasCompany.store(isShared, ordering: .relaxed)
             watch(&state, at: now)
         }
+        plan.sweep()
     }
 
     private func own(reclaimable: Int, held: Int, resident: Int?, underWay: Int) -> Board.Own {
@@ -187,7 +218,7 @@ package final class Neighbours: LoopGuest {
     /// The books of the others below a limit, as of the newest sample; `nil` where this process is alone.
     package func noted(at place: Int) -> MemoryBooks.Reading? {
         guard let seat = seat(place), seat.board.count > 0 else { return nil }
-        return seat.noted
+        return seat.numbers.value.noted
     }
 
     /// What the others below a limit have brought and given back since an earlier reading of their books.
@@ -201,14 +232,15 @@ package final class Neighbours: LoopGuest {
         at now: MonotonicInstant
     ) -> MemoryBooks.Reading {
         guard let seat = seat(place) else { return MemoryBooks.Reading() }
-        if isWaitedFor || !seat.isQuiet || books.reading != seat.books { seat.board.look(at: now) }
+        let numbers = seat.numbers.value
+        if isWaitedFor || !numbers.isQuiet || books.reading != numbers.books { seat.board.look(at: now) }
         let others = seat.board.othersBooks
         let change = MemoryBooks.Reading(
             brought: others.brought - earlier.brought,
             returned: others.returned - earlier.returned
         )
         // Of another board, after a move, it would be no difference.
-        guard change.brought >= 0, change.returned >= 0, abs(change.resident) <= seat.limit else {
+        guard change.brought >= 0, change.returned >= 0, abs(change.resident) <= numbers.limit else {
             return MemoryBooks.Reading()
         }
         return change
@@ -235,13 +267,15 @@ package final class Neighbours: LoopGuest {
     /// Says what this process is bringing in, before it is decided whether that fits, and what it holds; learns what others are
     /// bringing in: of two who decide at once one sees the other.
     ///
+    /// - Parameter underWay: What it is bringing in, asked for when it is said, which another thread may do.
     /// - Returns: What the others are bringing in.
-    package func tell(underWay: Int, at place: Int, at now: MonotonicInstant) -> Int {
+    package func tell(underWay: () -> Int, at place: Int, at now: MonotonicInstant) -> Int {
         guard let seat = seat(place), seat.board.count > 0 else { return 0 }
-        let held = max(0, books.reading.resident)
-        let own = own(reclaimable: process.reclaimable(), held: held, resident: nil, underWay: underWay)
-        seat.board.exchange(own, limit: seat.limit, .known, at: now)
-        state.withLock { $0.seats[place]?.underWay = underWay }
+        seat.board.exchange(limit: seat.numbers.value.limit, .known, at: now) {
+            let (held, underWay) = (max(0, books.reading.resident), underWay())
+            seat.underWay.store(underWay, ordering: .relaxed)
+            return own(reclaimable: process.reclaimable(), held: held, resident: nil, underWay: underWay)
+        }
         return seat.board.others.underWay
     }
 
@@ -279,10 +313,15 @@ package final class Neighbours: LoopGuest {
     /// Why a limit's processes cannot meet, as far as it was tried last.
     package var refusal: BoardFile.Refusal? { state.withLock { $0.refusal } }
 
-    private func seat(_ place: Int) -> Seat? {
-        guard hasCompany.load(ordering: .relaxed) else { return nil }
-        return state.withLock { $0.seats.indices.contains(place) ? $0.seats[place] : nil }
+    private func seat(_ place: Int) -> Seating? {
+        guard hasCompany.load(ordering: .relaxed), let seatings = plan.object?.seatings, place < seatings.count else {
+            return nil
+        }
+        return seatings[place]
     }
+
+    /// A board was joined or left.
+    private func publish(_ state: State) { plan.store(Plan(state.seats.map { $0?.seating })) }
 
     // MARK: Joining and leaving
 
@@ -295,7 +334,8 @@ package final class Neighbours: LoopGuest {
             let bell = (store as? BoardFile)?.watch() ?? -1
             if bell >= 0 { pk_close_in_children(bell) }
             let board = Board(store, share: share, process: getpid(), at: now)
-            state.seats[place] = Seat(source: source, board: board, limit: 0, bell: bell)
+            state.seats[place] = Seat(source: source, seating: Seating(board), bell: bell)
+            publish(state)
             state.refusal = nil
             return true
         } catch {
@@ -315,6 +355,7 @@ package final class Neighbours: LoopGuest {
         unwatch(place, &state)
         if seat.bell >= 0 { pk_close_shared(seat.bell) }
         state.seats[place] = nil
+        publish(state)
     }
 
     // MARK: Waiting
@@ -345,6 +386,7 @@ package final class Neighbours: LoopGuest {
             state.seats = []
             state.loop = nil
             state.refusedAt = nil
+            publish(state)
         }
     }
 

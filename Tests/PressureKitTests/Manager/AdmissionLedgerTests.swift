@@ -1,3 +1,4 @@
+import PressureKitTestSupport
 import PressureKitTesting
 import Testing
 

@@ -60,7 +60,7 @@ import Testing
 
         func exchange(_ index: Int) {
             let process = processes[index]
-            process.board?.exchange(own(process), limit: Self.limit, .alive, at: now)
+            process.board?.exchange(limit: Self.limit, .alive, at: now) { own(process) }
         }
 
         func make(_ move: Move, by index: Int) {
