@@ -13,7 +13,7 @@ extension EvictionReport.Prediction {
 
 /// Turning what a reclaim counted in its reserved storage into a report. Allocates: the memory is free by now.
 extension EvictionReport {
-    mutating func fill(from tally: ReclaimTally, isMemoryBacked: Bool, server: String?) {
+    mutating func fill(from tally: ReclaimTally, isMemoryBacked: Bool, server: String? = nil) {
         unlisted = tally.unlisted
         let rows = unsafe tally.rows.indices
             .filter { unsafe tally.rows[$0].entry != nil && tally.rows[$0].count > 0 }
