@@ -134,6 +134,7 @@ extension ReclaimEngine {
             sample: sample,
             pace: pace
         )
+        storage.keepsEverything = file.fileSystem.keepsEverything
         root.listCandidates(in: storage, canSpill: canSpill)
         let dirtyBytes = storage.seenBytes - storage.seenFreeBytes
         reclaimability.withLock {

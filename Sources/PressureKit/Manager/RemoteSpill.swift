@@ -96,7 +96,10 @@ public struct RemoteSpill: Sendable {
         }
         switch options.server.endpoint {
         case .tcp(let host, let port):
-            try check(!host.isEmpty && !host.utf8.contains(0), "remote.redis has no host; it needs a name or an address.")
+            try check(
+                !host.isEmpty && !host.utf8.contains(0),
+                "remote.redis has no host; it needs a name or an address."
+            )
             try check(1...65_535 ~= port, "remote.redis has the port \(port); it must be between 1 and 65535.")
         case .unix(let path):
             // sockaddr_un has room for so many, and the zero behind them.
@@ -105,7 +108,10 @@ public struct RemoteSpill: Sendable {
                 "remote.redis has a socket path of \(path.utf8.count) bytes; it must have 1 to 107."
             )
         }
-        try check(options.server.user == nil || options.server.password != nil, "remote.redis has a user and no password.")
+        try check(
+            options.server.user == nil || options.server.password != nil,
+            "remote.redis has a user and no password."
+        )
         try check(
             connectTimeout > .zero && commandTimeout > .zero,
             "remote has a timeout of \(min(connectTimeout, commandTimeout)); it must be more than zero."

@@ -29,7 +29,9 @@ final class RedisConnection: @unchecked Sendable {
         guard let context = unsafe context else { throw RedisFailure(.noMemory, mayArrive: false) }
         unsafe self.context = context
         timeout = server.commandTimeout
-        guard unsafe context.pointee.err == 0 else { throw RedisFailure(unsafe Self.errno(of: context), mayArrive: false) }
+        guard unsafe context.pointee.err == 0 else {
+            throw RedisFailure(unsafe Self.errno(of: context), mayArrive: false)
+        }
         unsafe pk_redis_close_on_exec(context)
         // Each call of the system's waits no longer than a request may take; all together are held against the deadline.
         unsafe redisSetTimeout(context, timeval(timeout))

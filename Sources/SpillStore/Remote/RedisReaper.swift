@@ -80,9 +80,10 @@ package struct RedisReaper: Sendable {
         guard let now = try connection.ask(["TIME"]).list?.first.flatMap({ Int($0) }) else { throw .nonsense }
         var found: [String: Found] = [:]
         // Members and scores take turns.
-        let registry = try connection.ask([
-            "ZRANGE", RedisKeys.registry(prefix: keyPrefix), "0", "-1", "WITHSCORES",
-        ]).list ?? []
+        let registry =
+            try connection.ask([
+                "ZRANGE", RedisKeys.registry(prefix: keyPrefix), "0", "-1", "WITHSCORES",
+            ]).list ?? []
         for index in stride(from: 0, to: registry.count - 1, by: 2) {
             var generation = Generation(name: registry[index])
             let end = Double(registry[index + 1]) ?? 0

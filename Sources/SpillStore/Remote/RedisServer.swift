@@ -12,10 +12,6 @@ package struct RedisServer: Sendable {
     package var user: String?
     /// Never in a message.
     package var password: String?
-    #if RedisTLS
-    /// How the connection is encrypted; `nil` for not at all.
-    package var tls: RedisTLS?
-    #endif
     /// How long a connection may take to be there, and how long a request to be answered.
     package var connectTimeout: Duration
     package var commandTimeout: Duration

@@ -117,7 +117,8 @@ final class BreakingProxy: Sendable {
             }
             Self.write(ends.server, bytes)
         }
-        ends.shut()
+        // The server reads to the end, and finds somebody who takes its answers: so it carries out all of it.
+        shutdown(ends.server, CInt(SHUT_WR))
     }
 
     /// Answers.

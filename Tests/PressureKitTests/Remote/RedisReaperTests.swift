@@ -64,7 +64,9 @@ import Testing
     func otherKeysAreNot(_ key: String) { #expect(RedisKeys.parse(key, prefix: "pk") == nil) }
 
     @Test func aPolicyIsFoundInWhatTheServerSays() {
-        #expect(EvictionOfServer.parse("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n") == .keepsEverything)
+        #expect(
+            EvictionOfServer.parse("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n") == .keepsEverything
+        )
         #expect(EvictionOfServer.parse("maxmemory_policy:volatile-lru\r\n") == .mayEvict)
         #expect(EvictionOfServer.parse("maxmemory:0\r\n") == .unknown)
         #expect(EvictionOfServer.parse("") == .unknown)

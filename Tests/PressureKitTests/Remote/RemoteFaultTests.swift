@@ -74,7 +74,10 @@ import Testing
         let report = await fixture.evict()
         #expect(fixture.isKept)
         let failure = try #require(report.failures.first)
-        #expect(failure.message.contains(fault.word) && failure.message.contains(remote.options.server.name), "\(failure)")
+        #expect(
+            failure.message.contains(fault.word) && failure.message.contains(remote.options.server.name),
+            "\(failure)"
+        )
         #expect(failure.path?.hasPrefix("app/") == true)
         #expect(failure.code == (fault == .full ? .diskFull : .spillFailed))
         // Everything else goes on.
@@ -190,6 +193,20 @@ import Testing
         await fixture.expectAll()
     }
 
+    @Test func whatMayBeEvictedIsCompressedWhereThatIsAllowed() async throws {
+        let server = try TestServer("--maxmemory-policy", "allkeys-lru")
+        let manager = try makeManager {
+            $0.remote = server.remote()
+            $0.compressedTier = .whenSpillingFails(upTo: .mebibytes(16))
+        }
+        let controller = try addController("app", to: manager.root)
+        let bytes = makeBytes(300_000, seed: 1, randomBits: 2)
+        let cache = try controller.cache("mine", initialValue: bytes)
+        let report = await manager.simulateMemoryWarning(.critical)
+        #expect(cache.residency == .compressed && report.failures.isEmpty)
+        #expect(try await cache.value() == bytes)
+    }
+
     /// The lease runs out while the process cannot be heard.
     @Test func whatTheLeaseHasTakenIsAnErrorOrMadeAgain() async throws {
         let server = try TestServer()
@@ -200,7 +217,9 @@ import Testing
         await fixture.evict()
         TestServer.waitUntil { server.segments.isEmpty }
         let error = await #expect(throws: PressureError.self) { try await fixture.mine[0].value() }
-        #expect(error?.code == .damagedCopy && error?.path == "app/mine1024" && error?.message.contains("lease") == true)
+        #expect(
+            error?.code == .damagedCopy && error?.path == "app/mine1024" && error?.message.contains("lease") == true
+        )
         #expect(try await fixture.made.value() == RemoteFixture.bytes(70_000))
     }
 }

@@ -168,7 +168,8 @@ import Testing
         let mistakes: [(inout RemoteSpill) -> Void] = [
             { $0.connections = 0 }, { $0.lease = .milliseconds(10) }, { $0.commandTimeout = .zero },
             { $0.keyPrefix = "a{b" }, { $0 = .redis(host: "") }, { $0 = .redis(host: "a", port: 70_000) },
-            { $0 = .redis(host: "a", user: "somebody") }, { $0 = .redis(socketPath: String(repeating: "x", count: 108)) },
+            { $0 = .redis(host: "a", user: "somebody") },
+            { $0 = .redis(socketPath: String(repeating: "x", count: 108)) },
         ]
         for mistake in mistakes {
             var remote = RemoteSpill.redis(host: "127.0.0.1")

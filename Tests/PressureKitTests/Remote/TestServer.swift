@@ -77,7 +77,9 @@ final class TestServer: @unchecked Sendable {
     }
 
     /// The same for the store.
-    var server: RedisServer { RedisServer(endpoint: .unix(path: socket), connectTimeout: .seconds(10), commandTimeout: .seconds(10)) }
+    var server: RedisServer {
+        RedisServer(endpoint: .unix(path: socket), connectTimeout: .seconds(10), commandTimeout: .seconds(10))
+    }
 
     // MARK: Asking
 
@@ -105,6 +107,11 @@ final class TestServer: @unchecked Sendable {
 
     /// The names of keys that hold values.
     var segments: [String] { keyNames.filter { RedisKeys.parse($0, prefix: "pk")?.isSegment == true } }
+
+    /// How much its access control has refused.
+    func denials() throws -> Int {
+        try #require(try RedisConnection(to: server).ask(["ACL", "LOG", "100"]).list).count
+    }
 
     /// The bytes of a key.
     func contents(of key: String) throws -> [UInt8] {
