@@ -60,6 +60,8 @@ final class RedisConnection: @unchecked Sendable {
         case REDIS_ERR_EOF: .connectionReset
         case REDIS_ERR_PROTOCOL: .badMessage
         case REDIS_ERR_OOM: .noMemory
+        // REDIS_ERR_TIMEOUT, which hiredis has since 1.0.
+        case 6: .timedOut
         // All else that it has comes of looking the name up.
         default: .addressNotAvailable
         }

@@ -162,7 +162,7 @@ import Testing
         #expect(report.failures.contains { $0.code == .diskFull })
         #expect(fixture.mine[3].residency == .resident && server.segments.count <= 1)
         // Smaller, all of them have room.
-        fixture.mine[3].set(RemoteFixture.bytes(30_000))
+        try fixture.mine[3].set(RemoteFixture.bytes(30_000))
         fixture.wait()
         await fixture.evict()
         #expect(fixture.isSpilled)
