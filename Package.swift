@@ -56,6 +56,10 @@ let package = Package(
             name: "Encryption",
             description: "Spilled bytes are sealed with AES-256-GCM. Links swift-crypto and FoundationEssentials."
         ),
+        .trait(
+            name: "Redis",
+            description: "A process without a disk spills to a Redis or Valkey server. Links the system's libhiredis."
+        ),
         .default(enabledTraits: ["ServiceLifecycle", "Foundation", "Metrics"]),
     ],
     dependencies: [
@@ -71,6 +75,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .target(name: "CLinuxShims", cSettings: cSettings),
         .target(name: "CAllocationCounter", cSettings: cSettings),
         // Arrows point down only: PressureKit uses the other three, PressureSignals and SpillStore use PressureSystem.
@@ -92,6 +97,7 @@ let package = Package(
                 "PressureSystem",
                 "CZlib",
                 .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+                .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
                 "CLinuxShims",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
@@ -165,6 +171,7 @@ let package = Package(
                 "CTestShims",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A program that uses the core alone loads neither Foundation nor zstd, and loads the system's zlib; one that only listens
+# A program that uses the core alone loads neither Foundation nor zstd nor hiredis, and loads the system's zlib; one that only listens
 # does not load that either.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,11 +16,15 @@ if grep libzstd <<<"$libraries"; then
     echo "linkage: the core loads zstd without the trait Zstd. Look at who depends on CZstd in Package.swift" >&2
     exit 1
 fi
+if grep libhiredis <<<"$libraries"; then
+    echo "linkage: the core loads hiredis without the trait Redis. Look at who depends on CHiredis in Package.swift" >&2
+    exit 1
+fi
 grep -q libz.so <<<"$libraries" || { echo "linkage: the core does not load libz" >&2; exit 1; }
 "$swift" build --package-path Examples/Listener
 listening=$(ldd Examples/Listener/.build/debug/Listener)
-if grep -E 'Foundation|libzstd|libz\.so' <<<"$listening"; then
+if grep -E 'Foundation|libzstd|libhiredis|libz\.so' <<<"$listening"; then
     echo "linkage: PressureSignals loads more than it needs. Look at its target in Package.swift" >&2
     exit 1
 fi
-echo "linkage: neither Foundation nor zstd among $(wc -l <<<"$libraries") libraries"
+echo "linkage: neither Foundation, zstd nor hiredis among $(wc -l <<<"$libraries") libraries"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [zstd]: makes sure that zlib's headers and pkg-config are there; with zstd, for the trait Zstd, that
-# library's headers too. Installs nothing else.
+# setup.sh [zstd] [redis]: makes sure that zlib's headers and pkg-config are there; with zstd, for the trait Zstd, that
+# library's headers too; with redis, for the trait Redis, hiredis's headers, and a server to test with. Installs nothing else.
 set -euo pipefail
 
 swift=${SWIFT:-swift}
@@ -11,18 +11,35 @@ command -v "$swift" >/dev/null || {
 
 libraries=(zlib)
 packages=(zlib1g-dev pkg-config)
-if [ "${1:-}" = zstd ]; then
-    libraries+=(libzstd)
-    packages+=(libzstd-dev)
-fi
+server=
+for wanted in "$@"; do
+    case $wanted in
+    zstd)
+        libraries+=(libzstd)
+        packages+=(libzstd-dev)
+        ;;
+    redis)
+        libraries+=(hiredis)
+        packages+=(libhiredis-dev redis-server)
+        server=redis-server
+        ;;
+    *)
+        echo "setup: \"$wanted\" is none of zstd and redis" >&2
+        exit 2
+        ;;
+    esac
+done
 
-is_complete() { command -v pkg-config >/dev/null && pkg-config --exists "${libraries[@]}"; }
+is_complete() {
+    command -v pkg-config >/dev/null && pkg-config --exists "${libraries[@]}" || return
+    [ -z "$server" ] || command -v redis-server valkey-server >/dev/null
+}
 
 is_complete && exit 0
 
 command -v apt-get >/dev/null || {
     echo "setup: pkg-config or the headers of ${libraries[*]} are missing, and there is no apt-get to install them." >&2
-    echo "       Install them with this system's package manager (on Fedora: pkgconf, zlib-devel, libzstd-devel)." >&2
+    echo "       Install them with this system's package manager (on Fedora: pkgconf, zlib-devel, libzstd-devel, hiredis-devel, valkey)." >&2
     exit 1
 }
 
@@ -48,7 +65,7 @@ apt install --no-install-recommends "${packages[@]}" >/dev/null 2>&1 || {
 }
 
 is_complete || {
-    echo "setup: ${packages[*]} are installed, but pkg-config does not find ${libraries[*]}. Look at:" >&2
+    echo "setup: ${packages[*]} are installed, but pkg-config does not find ${libraries[*]}${server:+, or there is no $server}. Look at:" >&2
     echo "       pkg-config --debug ${libraries[*]}" >&2
     exit 1
 }

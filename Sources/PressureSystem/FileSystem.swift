@@ -84,6 +84,18 @@ package protocol FileSystem: Sendable {
 
     /// The effective user of this process.
     var effectiveUser: UInt32 { get }
+
+    /// What a message calls the server that the bytes are on; `nil` where they are on this machine.
+    var server: String? { get }
+
+    /// Whether what was written stays until it is given back. A server may be one that evicts. Does not block.
+    var keepsEverything: Bool { get }
+}
+
+extension FileSystem {
+    package var server: String? { nil }
+
+    package var keepsEverything: Bool { true }
 }
 
 /// The two sizes of a file.

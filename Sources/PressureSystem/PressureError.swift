@@ -10,7 +10,7 @@ public struct PressureError: Error, Hashable, Sendable {
         private enum Kind: String {
             case damagedCopy, diskFull, duplicateIdentifier, hierarchyInconsistency
             case controlUnavailable
-            case invalidConfiguration, noValue, recursiveAccess, restoreFailed, shutDown
+            case invalidConfiguration, noValue, recursiveAccess, restoreFailed, serverUnusable, shutDown
             case signalUnavailable, spillDirectoryInMemory, spillDirectoryUnusable, spillFailed
             case threadUnavailable, valueTooLarge
             case stateDirectoryInUse, stateDirectoryUnusable, stateMismatch, stateNotSaved, stateRefused
@@ -41,6 +41,8 @@ public struct PressureError: Error, Hashable, Sendable {
         public static let recursiveAccess = Code(.recursiveAccess)
         /// A spilled copy could not be read.
         public static let restoreFailed = Code(.restoreFailed)
+        /// The server that is to be spilled to cannot be reached, does not let us in, or takes nothing.
+        public static let serverUnusable = Code(.serverUnusable)
         /// The manager has been shut down.
         public static let shutDown = Code(.shutDown)
         /// A pressure source does not exist here or may not be read.

@@ -57,7 +57,7 @@ struct Pressuresim: AsyncParsableCommand {
                     StatusCommand.self, NeighboursCommand.self, WarnCommand.self, EvictCommand.self,
                     BackgroundCommand.self,
                     ForegroundCommand.self,
-                ]
+                ] + remoteCommands
             ),
             CommandGroup(
                 name: "Measurement",
@@ -69,6 +69,15 @@ struct Pressuresim: AsyncParsableCommand {
             CommandGroup(name: "Hidden", subcommands: [SignalsChildCommand.self]),
         ]
     )
+
+    /// Only with the package trait `Redis`.
+    private static var remoteCommands: [any ParsableCommand.Type] {
+        #if Redis
+        [RemoteCommand.self]
+        #else
+        []
+        #endif
+    }
 
     /// Runs the command that the arguments name.
     static func main() async {

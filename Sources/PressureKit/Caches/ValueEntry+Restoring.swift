@@ -99,7 +99,9 @@ extension ValueEntry {
     func noteFailedRestore(_ slot: Slot<Value>, _ error: any Error) -> any Error {
         // Being restored: whether a loader makes it does not change.
         let isReloadable = unsafe slot.header.pointee.state.isReloadable
-        let error = (error as? SpillFailure)?.pressureError(isReloadable: isReloadable) ?? error
+        // The copy stays where it is until the restore is over.
+        let server = unsafe slot.copy.pointee.file?.fileSystem.server
+        let error = (error as? SpillFailure)?.pressureError(server: server, isReloadable: isReloadable) ?? error
         let failure = (error as? PressureError)?.at(path: unsafe path(of: slot.base))
         statistics.failures.wrappingAdd(1, ordering: .relaxed)
         if !climb(.restore, failure ?? error), let failure { host?.note(failure) }

@@ -31,6 +31,9 @@ extension CacheEntry {
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = isOver ? 0 : statistics.restoreCost(byteCount: plainBytes)
         let canDrop = word.isReloadable && !word.isClean
+        // What a server may give up and nobody makes again is better off compressed in memory.
+        let isSafe = storage.keepsEverything || word.isReloadable || storage.compression == .none
+        let canSpill = canSpill && isSafe
         let goesWithoutCopy = storage.pace == .hasty && canDrop
         let freely =
             goesWithoutCopy

@@ -180,7 +180,8 @@ extension ChunkCopier {
                 }
                 let result = unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: storage.purpose)
                 lastFailure = result.failure
-                failures = result.failure == nil ? 0 : failures + 1
+                // What concerns the value only says nothing about the next.
+                failures = result.failure.map { $0.concernsValueOnly ? failures : failures + 1 } ?? 0
                 done(victim, result)
                 continue
             }

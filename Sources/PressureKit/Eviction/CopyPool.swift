@@ -159,7 +159,7 @@ extension SegmentFile {
         do throws(SpillFailure) {
             try rehearse(with: encoder, decoder)
         } catch {
-            guard error.isDiskFull else { throw error.pressureError() }
+            guard error.isDiskFull else { throw error.pressureError(server: fileSystem.server) }
         }
     }
 }

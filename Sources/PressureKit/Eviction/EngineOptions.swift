@@ -23,10 +23,25 @@ struct EngineOptions: Sendable {
     var limits: SignalContext
     var environment: [String: String]?
     var fileSystem: any FileSystem
+    /// The server that is spilled to; `nil` for a file.
+    var remote: (any FileSystem)?
     var clock: any MonotonicClock
     /// In place of the process's resident memory.
     var residentBytes: (@Sendable () -> Int)?
     /// Whether what is free in the heap counts: a run that is to be repeated does without.
     var measuresHeap: Bool
     var allocationProbe: AllocationProbe?
+}
+
+extension EngineOptions {
+    /// Where the spill file is: on a server, if there is to be one, and then no directory is looked at. Blocks; allocates.
+    func chooseDirectory() throws(PressureError) -> SpillDirectory {
+        if let server = remote?.server { return SpillDirectory(server: server) }
+        return try SpillDirectory.choose(
+            option: spillDirectory,
+            environment: environment ?? ProcessEnvironment.variables(SpillDirectory.variable),
+            fileSystem: fileSystem,
+            allowsRAM: allowsMemoryBackedSpill
+        )
+    }
 }

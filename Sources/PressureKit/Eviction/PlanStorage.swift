@@ -89,6 +89,8 @@ package final class PlanStorage: @unchecked Sendable {
     private var wantsAll = false
     /// What may be done with the compressed tier.
     private(set) var compression = CompressedTierUse.none
+    /// Whether where values are spilled keeps them until they are given back.
+    var keepsEverything = true
     /// Whether candidates that this round might have taken are not listed.
     private(set) var isTruncated = false
     /// How the present round ranks, and what it has to come to.

@@ -39,11 +39,11 @@ extension ReclaimEngine {
             round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .hasty)
             WarmPages.shared.reopen()
         }
-        let failures = progress.storage.tally.failures
+        let failures = progress.storage.tally.failures(server: server)
         if !failures.isEmpty {
             onFailure?(.notSpilled(failures.map(\.failure), count: failures.reduce(0) { $0 + $1.count }))
         }
-        if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError())) }
+        if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError(server: server))) }
         progress.storage.clear()
         storage.withLock { storage in
             progress.storage.reserve(values: storage.wanted.values, caches: storage.wanted.caches)

@@ -134,6 +134,7 @@ extension ReclaimEngine {
             sample: sample,
             pace: pace
         )
+        storage.keepsEverything = file.fileSystem.keepsEverything
         root.listCandidates(in: storage, canSpill: canSpill)
         let dirtyBytes = storage.seenBytes - storage.seenFreeBytes
         reclaimability.withLock {
@@ -360,10 +361,10 @@ extension ReclaimEngine {
         report.phases = progress.phases
         report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
         report.allocations = isProbed ? progress.allocations : nil
-        report.fill(from: progress.storage.tally, isMemoryBacked: isMemoryBacked)
+        report.fill(from: progress.storage.tally, isMemoryBacked: isMemoryBacked, server: server)
         lookAtWriteback(&progress)
         // Of no cache in particular: which values have lost their copies shows when they are read.
-        if let failure = progress.lateFailure { report.failures.append(failure.pressureError()) }
+        if let failure = progress.lateFailure { report.failures.append(failure.pressureError(server: server)) }
         progress.storage.clear()
         WarmPages.shared.reopen()
         storage.withLock { storage in

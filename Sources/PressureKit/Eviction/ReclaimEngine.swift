@@ -14,6 +14,8 @@ final class ReclaimEngine: Sendable {
     let compressedTier: CompressedTier
     let isMemoryBacked: Bool
     let policy: any EvictionPolicy
+    /// What the server is called that is spilled to; `nil` for a disk.
+    var server: String? { file.fileSystem.server }
     /// Threads that compress and write now: that follows the limit on memory and the quota of processor time.
     var workers: Int { pool.width }
     let clock: any MonotonicClock
@@ -42,18 +44,13 @@ final class ReclaimEngine: Sendable {
 
     /// Opens the spill file and reserves what reclaims will need. Blocks briefly.
     init(_ options: EngineOptions) throws(PressureError) {
-        let directory = try SpillDirectory.choose(
-            option: options.spillDirectory,
-            environment: options.environment ?? ProcessEnvironment.variables(SpillDirectory.variable),
-            fileSystem: options.fileSystem,
-            allowsRAM: options.allowsMemoryBackedSpill
-        )
+        let directory = try options.chooseDirectory()
         let limit = CgroupLimit.least(options.limits)
         followed = Followed(options)
         let reserves = followed.reserves(limit)
         file = try SegmentFile(
             directory: directory,
-            fileSystem: options.fileSystem,
+            fileSystem: options.remote ?? options.fileSystem,
             limits: SpillLimits(
                 maximumBytes: options.spillLimit,
                 freeSpaceFloor: options.freeSpaceFloor,
@@ -120,7 +117,7 @@ final class ReclaimEngine: Sendable {
         unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
         encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
         noteWriting(failure)
-        if let failure { onFailure?(.notSpilled([ResourceFailure(entry, failure)], count: 1)) }
+        if let failure { onFailure?(.notSpilled([ResourceFailure(entry, failure, server: server)], count: 1)) }
         lookAtWriteback()
         return failure == nil
     }
@@ -163,7 +160,7 @@ final class ReclaimEngine: Sendable {
 
     /// The same outside a reclaim, and tells of it.
     func lookAtWriteback() {
-        if let failure = takeLateFailure() { onFailure?(.late(failure.pressureError())) }
+        if let failure = takeLateFailure() { onFailure?(.late(failure.pressureError(server: server))) }
     }
 
     /// What a round may do with the compressed tier.

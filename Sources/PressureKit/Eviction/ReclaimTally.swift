@@ -101,13 +101,13 @@ final class ReclaimTally: @unchecked Sendable {
     }
 
     /// The caches of which values could not be written, each with its last reason, and how many. Allocates.
-    var failures: [(failure: ResourceFailure, count: Int)] {
+    func failures(server: String?) -> [(failure: ResourceFailure, count: Int)] {
         var found: [(failure: ResourceFailure, count: Int)] = []
         for index in unsafe rows.indices where unsafe rows[index].outcome == .failed && rows[index].count > 0 {
             let row = unsafe rows[index]
             // Retained by its row.
             guard let failure = row.failure, let entry = unsafe row.entry?.takeUnretainedValue() else { continue }
-            found.append((ResourceFailure(entry, failure), row.count))
+            found.append((ResourceFailure(entry, failure, server: server), row.count))
         }
         return found
     }

@@ -30,12 +30,12 @@ public struct ResourceFailure: Sendable {
 }
 
 extension ResourceFailure {
-    /// A value of `entry` that could not be written.
-    init(_ entry: CacheEntry, _ failure: SpillFailure) {
+    /// A value of `entry` that could not be written, to a server if one is named.
+    init(_ entry: CacheEntry, _ failure: SpillFailure, server: String?) {
         self.init(
             resource: PressureResource(entry: entry),
             kind: .spill,
-            error: failure.pressureError(path: entry.path)
+            error: failure.pressureError(path: entry.path, server: server)
         )
     }
 }

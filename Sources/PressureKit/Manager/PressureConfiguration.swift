@@ -77,6 +77,16 @@ public struct PressureConfiguration: Sendable {
     public var metrics: PressureMetrics?
     #endif
 
+    #if Redis
+    /// The server that values are spilled to, in place of a disk: then ``spillDirectory``, ``freeSpaceFloor`` and
+    /// ``bypassesPageCache`` mean nothing, and no directory is needed. ``spillLimit`` bounds what is there. `nil`, the default,
+    /// for a spill file on a disk. Only with the package trait `Redis`.
+    ///
+    /// The manager connects when it is made, which blocks, and throws ``PressureError`` with code `serverUnusable` when it
+    /// cannot: a spill that cannot work fails then and not when memory is short. What fails later is tried again.
+    public var remote: RemoteSpill?
+    #endif
+
     #if Encryption
     /// Whether what is spilled is sealed with AES-256-GCM, under a key that is made for the spill file and is nowhere but in
     /// this process's memory. States saved with ``PressureManager/saveState(to:version:)`` are not: no key outlives the
@@ -117,6 +127,9 @@ public struct PressureConfiguration: Sendable {
     func validate() throws(PressureError) {
         try thresholds.validate()
         try share.validate()
+        #if Redis
+        try remote?.validate()
+        #endif
         func check(_ holds: Bool, _ message: @autoclosure () -> String) throws(PressureError) {
             guard holds else { throw PressureError(code: .invalidConfiguration, message: message()) }
         }

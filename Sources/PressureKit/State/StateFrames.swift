@@ -77,7 +77,9 @@ final class StateFrames {
                 unsafe payload = try source.payload(of: record, with: decoder)
             } catch {
                 for record in records { file.release(record) }
-                leaveOut(error.pressureError(path: path(), isReloadable: isReloadable))
+                leaveOut(
+                    error.pressureError(path: path(), server: source.fileSystem.server, isReloadable: isReloadable)
+                )
                 return nil
             }
             // In the decoder's memory, which is ours.

@@ -113,16 +113,23 @@ extension SpillDirectory.Origin {
 extension SpillFailure {
     /// The same failure in words, with its remedy, for the cache at `path`. Allocates: not for the reclaim path.
     ///
-    /// - Parameter isReloadable: whether a loader makes the value that could not be read.
-    package func pressureError(path: String? = nil, isReloadable: Bool = false) -> PressureError {
-        PressureError(code: code, message: message(isReloadable), path: path, errno: errno?.rawValue)
+    /// - Parameters:
+    ///   - server: what the server is called that the bytes are on; `nil` if they are on this machine.
+    ///   - isReloadable: whether a loader makes the value that could not be read.
+    package func pressureError(
+        path: String? = nil,
+        server: String? = nil,
+        isReloadable: Bool = false
+    ) -> PressureError {
+        let remote = server.flatMap { message(of: $0, isReloadable) }
+        return PressureError(code: code, message: remote ?? message(isReloadable), path: path, errno: errno?.rawValue)
     }
 
     private var code: PressureError.Code {
         switch self {
         case .limitReached, .floorReached: .diskFull
         case .writeFailed: isDiskFull ? .diskFull : .spillFailed
-        case .writebackFailed, .parentsFile, .notWritten, .valueNotPassed, .notCompressible: .spillFailed
+        case .writebackFailed, .parentsFile, .notWritten, .valueNotPassed, .notCompressible, .mayBeEvicted: .spillFailed
         case .readFailed: .restoreFailed
         case .damaged: .damagedCopy
         }
@@ -131,7 +138,9 @@ extension SpillFailure {
     private var errno: Errno? {
         switch self {
         case .writeFailed(let errno), .writebackFailed(let errno), .readFailed(let errno): errno
-        case .limitReached, .floorReached, .parentsFile, .notCompressible, .valueNotPassed, .notWritten, .damaged: nil
+        case .limitReached, .floorReached, .parentsFile, .notCompressible, .mayBeEvicted, .valueNotPassed, .notWritten,
+            .damaged:
+            nil
         }
     }
 
@@ -157,6 +166,12 @@ extension SpillFailure {
             """
         case .notCompressible:
             "The value does not become smaller by compressing, so it stays in memory as it is. Give it a disk to go to."
+        case .mayBeEvicted:
+            """
+            What the value is to be written to may give it up when it is full, and nobody can make it again: it stays in \
+            memory. Have it keep what it is given (on Redis and Valkey, maxmemory-policy noeviction), or give the cache a \
+            loader.
+            """
         case .valueNotPassed:
             """
             The value did not pass the bytes it said it has. It is still in memory; check its conformance to Spillable, \
@@ -171,5 +186,5 @@ extension SpillFailure {
         }
     }
 
-    private static let isMade = "the cache's loader makes the value again."
+    static let isMade = "the cache's loader makes the value again."
 }

@@ -58,6 +58,10 @@ extension SegmentFile {
         defer { endBatch(encoder) }
         let byteCount = unsafe encoder.batchBytes.count
         guard byteCount > 0 else { return }
+        do throws(SpillFailure) { try checkKeeping(assurance) } catch {
+            encoder.abandonBatch()
+            throw error
+        }
         let (extent, generation) = try take(byteCount, frames: encoder.batchCount)
         encoder.placeBatch(at: extent.start, generation: generation)
         let offset = extent.bytes.lowerBound

@@ -1,4 +1,5 @@
 import Glibc
+import PressureSystem
 import SystemPackage
 
 extension SegmentFile {
@@ -46,6 +47,8 @@ extension SegmentFile {
             // The frame is gone, so this must fail: the proof that failures are noticed.
             if unsafe (try? read(record, into: found, with: decoder)) != nil { throw .notWritten }
         }
+        // What may be given up there is not written in earnest.
+        guard fileSystem.keepsEverything else { return }
         // Once in earnest; a page of it shows as much as a chunk.
         let page = unsafe UnsafeRawBufferPointer(rebasing: plain[..<ExtentAllocator.unitSize])
         release(try unsafe write(page, with: encoder, assurance: .onDevice))

@@ -21,6 +21,7 @@ extension SegmentFile {
         assurance: SpillAssurance = .onDevice
     ) throws(SpillFailure) -> SpillRecord {
         precondition(1...Self.chunkSize ~= plain.count, "A chunk has 1 to \(Self.chunkSize) bytes.")
+        try checkKeeping(assurance)
         encoder.use.begin()
         defer { encoder.use.end() }
         let start = encoder.clock.now()
@@ -50,6 +51,11 @@ extension SegmentFile {
             writeTime: encoder.clock.now() - encodedAt
         )
         return record
+    }
+
+    /// What may be given up where it is written is no place for what nobody can make again.
+    func checkKeeping(_ assurance: SpillAssurance) throws(SpillFailure) {
+        if assurance == .onDevice, !fileSystem.keepsEverything { throw .mayBeEvicted }
     }
 
     /// Frees a frame's extent for reuse. No system call; allocates nothing. The blocks are given back by

@@ -96,6 +96,7 @@ package final class SegmentFile: Sendable {
         do {
             descriptor = try fileSystem.openTemporary(in: directory.path)
         } catch {
+            if let server = fileSystem.server { throw .serverUnusable(server, errno: error) }
             throw .spillFileNotOpened(directory: directory.path, errno: error)
         }
         direct = try? fileSystem.openDirect(descriptor)

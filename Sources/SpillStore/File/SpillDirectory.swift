@@ -83,6 +83,9 @@ package struct SpillDirectory: Hashable, Sendable {
 }
 
 extension SpillDirectory {
+    /// A server in place of a directory: there is none to look at.
+    package init(server: String) { self.init(path: server, origin: .option, isMemoryBacked: false) }
+
     /// Whether files without a name can be made there.
     private static func makesNameless(_ path: String, _ fileSystem: any FileSystem) -> Bool {
         guard let descriptor = try? fileSystem.openNameless(in: path) else { return false }

@@ -16,6 +16,8 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case writebackFailed(Errno)
     /// It does not become smaller, so that a compressed copy in memory would free nothing.
     case notCompressible
+    /// The server may evict what it is given, and nobody can make the value again.
+    case mayBeEvicted
     /// The value did not pass its bytes, or not as many as it said: it cannot be encoded now.
     case valueNotPassed
     /// A write that claimed success cannot be read back as it was.
@@ -26,7 +28,7 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case damaged(FrameDamage)
 
     /// Whether it says something about the value and nothing about the disk.
-    package var concernsValueOnly: Bool { self == .valueNotPassed || self == .notCompressible }
+    package var concernsValueOnly: Bool { [.valueNotPassed, .notCompressible, .mayBeEvicted].contains(self) }
 
     /// Whether the disk, a quota, the cap or the floor is the reason: space must be freed before a retry can succeed.
     package var isDiskFull: Bool {
@@ -34,7 +36,7 @@ package enum SpillFailure: Error, Hashable, Sendable {
         case .limitReached, .floorReached: true
         case .writeFailed(let errno), .writebackFailed(let errno):
             [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
-        case .parentsFile, .notCompressible, .valueNotPassed, .notWritten, .readFailed, .damaged: false
+        case .parentsFile, .notCompressible, .mayBeEvicted, .valueNotPassed, .notWritten, .readFailed, .damaged: false
         }
     }
 }

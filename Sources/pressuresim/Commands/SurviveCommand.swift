@@ -45,6 +45,16 @@ struct SurviveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
     var spillDirectory: String?
 
+    #if Redis
+    @Option(
+        help: ArgumentHelp(
+            "Spill to this Redis or Valkey server and no disk; its password is in REDISCLI_AUTH.",
+            valueName: "address"
+        )
+    )
+    var remote: RemoteAddress?
+    #endif
+
     @Flag(help: "Let what is spilled stay in the page cache, as it does on a machine without a limit.")
     var pageCache = false
 
@@ -87,7 +97,7 @@ struct SurviveCommand: AsyncParsableCommand {
     }
 
     private var plan: SurvivalPlan {
-        SurvivalPlan(
+        var plan = SurvivalPlan(
             limit: limit,
             times: times,
             rate: rate,
@@ -96,6 +106,10 @@ struct SurviveCommand: AsyncParsableCommand {
             usesPageCache: pageCache,
             outage: outage.map { SurvivalOutage(file: $0, isForEver: outageForEver) }
         )
+        #if Redis
+        plan.remote = remote
+        #endif
+        return plan
     }
 
     func run() async throws {

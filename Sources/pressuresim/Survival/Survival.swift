@@ -98,6 +98,9 @@ struct Survival: Sendable {
             "\(plan.rate / 1e6)MB/s", "--value-size", "\(plan.valueSize.bytes)B",
         ]
         if trace { arguments.append("--trace") }
+        #if Redis
+        if let remote = plan.remote { arguments += ["--remote", remote.argument] }
+        #endif
         if let directory = plan.spillDirectory { arguments += ["--spill-directory", directory] }
         if plan.usesPageCache { arguments.append("--page-cache") }
         if let outage = plan.outage {

@@ -56,6 +56,9 @@ struct SurvivalChild: Sendable {
         var configuration = PressureConfiguration()
         configuration.spillDirectory = plan.spillDirectory
         configuration.bypassesPageCache = !plan.usesPageCache
+        #if Redis
+        configuration.remote = plan.remote?.remote()
+        #endif
         configuration.sources = [.automatic]
         let manager = try PressureManager(configuration: configuration)
         let controller = PressureController("survival")

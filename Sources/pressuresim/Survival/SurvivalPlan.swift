@@ -12,6 +12,10 @@ struct SurvivalPlan: Hashable, Sendable {
     var valueSize = ByteCount.mebibytes(1)
     /// Where to spill; `nil` for the library's choice.
     var spillDirectory: String?
+    #if Redis
+    /// The server to spill to in place of a disk.
+    var remote: RemoteAddress?
+    #endif
     /// Whether what is spilled may stay in the page cache, as on a machine without a limit.
     var usesPageCache = false
     /// When the spill directory goes away; `nil` if it stays.

@@ -99,6 +99,40 @@ import Yams
         #expect(try text("ThumbnailServer/Sources/ThumbnailServer/main.swift").contains("router.get(\"\(path)\")"))
     }
 
+    @Test func thePodWithoutADiskHasAServerThatKeepsWhatItIsGiven() throws {
+        let manifest = try text("Deployment/diskless.yaml")
+        let documents = try Yams.load_all(yaml: manifest).compactMap { $0 as? [String: Any] }
+        #expect(documents.compactMap { $0["kind"] as? String } == ["Deployment", "Deployment", "Service"])
+        let pods = try documents.prefix(2).map { document in
+            let template = (document["spec"] as? [String: Any])?["template"] as? [String: Any]
+            return try #require(template?["spec"] as? [String: Any])
+        }
+        let containers = try pods.map { try #require(($0["containers"] as? [[String: Any]])?.first) }
+        #expect((containers[0]["securityContext"] as? [String: Any])?["readOnlyRootFilesystem"] as? Bool == true)
+        #expect(pods[0]["volumes"] == nil && containers[0]["volumeMounts"] == nil)
+        // The server's name is the service's, and both have the password from the secret.
+        let name = try #require((documents[2]["metadata"] as? [String: String])?["name"])
+        let variables = try containers.map { try #require($0["env"] as? [[String: Any]]) }
+        #expect(variables[0].contains { $0["name"] as? String == "REDIS_HOST" && $0["value"] as? String == name })
+        for variables in variables {
+            let password = variables.first { $0["name"] as? String == "REDIS_PASSWORD" }
+            #expect(password?["value"] == nil && password?["valueFrom"] is [String: Any])
+        }
+        // What the article says a user needs, and no eviction.
+        let command = try #require((containers[1]["command"] as? [String])?.last)
+        #expect(command.contains("--maxmemory-policy noeviction"))
+        let article = try String(
+            contentsOf: packageDirectory.appendingPathComponent(
+                "Sources/PressureKit/PressureKit.docc/BeyondOneMachine.md"
+            ),
+            encoding: .utf8
+        )
+        let block = try #require(article.firstMatch(of: /ACL SETUSER ((?:.|\n)*?)```/)).1
+        let permissions = Set(block.matches(of: /[+][a-z]+/).map { String($0.0) })
+        #expect(permissions.count >= 15)
+        #expect(Set(command.matches(of: /[+][a-z]+/).map { String($0.0) }) == permissions)
+    }
+
     // MARK: Docker
 
     @Test func theImageIsBuiltFromStagesAndProductsThatExist() throws {

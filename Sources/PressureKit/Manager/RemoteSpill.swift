@@ -1,0 +1,138 @@
+#if Redis
+import PressureSystem
+package import SpillStore
+
+/// A server that values are spilled to, in place of a disk: Redis 6.2 or later, or Valkey.
+///
+/// For a process that has no disk, or none worth using: in a container with a read-only root and an `emptyDir` in memory, a
+/// spill file frees nothing. Values go to the server as they would go to the file, compressed, checked and, with the package
+/// trait `Encryption`, sealed before a byte leaves the process.
+///
+/// ```swift
+/// var configuration = PressureConfiguration()
+/// configuration.remote = .redis(host: "cache.internal", user: "thumbnails", password: password)
+/// let manager = try PressureManager(configuration: configuration)
+/// ```
+///
+/// A value that nobody can make again is sent only to a server that may not evict (`maxmemory-policy noeviction`, which is
+/// asked when connecting and with each renewal of the lease), and leaves memory only after it was acknowledged, read back and
+/// compared. What the server loses all the same, by a restart or a fault longer than the lease, is found when it is read: the
+/// loader makes it again, or the reader gets a ``PressureError`` that names cache and server.
+///
+/// Only with the package trait `Redis`. <doc:BeyondOneMachine> says when it is worth it.
+public struct RemoteSpill: Sendable {
+    package var options: RedisSpaceOptions
+
+    /// How long a connection may take to be there, its name to be resolved aside. The default is a second.
+    public var connectTimeout: Duration {
+        get { options.server.connectTimeout }
+        set { options.server.connectTimeout = newValue }
+    }
+
+    /// How long the server may take to answer a request, of at most some hundred kilobytes. The default is two seconds. A
+    /// value that is not answered for in time stays in memory, and a read fails.
+    public var commandTimeout: Duration {
+        get { options.server.commandTimeout }
+        set { options.server.commandTimeout = newValue }
+    }
+
+    /// The most connections at a time; they are made when they are needed. The default is 4.
+    public var connections: Int {
+        get { options.server.connections }
+        set { options.server.connections = newValue }
+    }
+
+    /// How long what was spilled stays on the server after the process's last sign of life, which it gives three times in that
+    /// time. Shorter, and a process that is killed leaves less behind; longer, and values survive a longer fault of the
+    /// network. The default is a minute.
+    public var lease: Duration {
+        get { options.lease }
+        set { options.lease = newValue }
+    }
+
+    /// What the names of all keys begin with, for a server that others use too. The default is `pk`: a user whose ACL has
+    /// `~pk:*` may use them.
+    public var keyPrefix: String {
+        get { options.keyPrefix }
+        set { options.keyPrefix = newValue }
+    }
+
+    /// A Redis or Valkey server that listens on the network. Does not connect: the manager does when it is made.
+    ///
+    /// - Parameters:
+    ///   - host: its name or address.
+    ///   - port: its TCP port.
+    ///   - user: whom its access control list knows; `nil` for the default user.
+    ///   - password: the user's; never part of a message. `nil` where none is asked for.
+    public static func redis(
+        host: String,
+        port: Int = 6379,
+        user: String? = nil,
+        password: String? = nil
+    ) -> RemoteSpill {
+        let server = RedisServer(endpoint: .tcp(host: host, port: port), user: user, password: password)
+        return RemoteSpill(options: RedisSpaceOptions(server: server))
+    }
+
+    /// A Redis or Valkey server that listens on a Unix socket of this machine, or a proxy that leads to one.
+    ///
+    /// - Parameters:
+    ///   - socketPath: the path of the socket.
+    ///   - user: whom its access control list knows; `nil` for the default user.
+    ///   - password: the user's; never part of a message. `nil` where none is asked for.
+    public static func redis(
+        socketPath: String,
+        user: String? = nil,
+        password: String? = nil
+    ) -> RemoteSpill {
+        let server = RedisServer(endpoint: .unix(path: socketPath), user: user, password: password)
+        return RemoteSpill(options: RedisSpaceOptions(server: server))
+    }
+
+    /// - Throws: ``PressureError`` with `invalidConfiguration` that names the value and what is allowed.
+    func validate() throws(PressureError) {
+        func check(_ holds: Bool, _ message: @autoclosure () -> String) throws(PressureError) {
+            guard holds else { throw PressureError(code: .invalidConfiguration, message: message()) }
+        }
+        switch options.server.endpoint {
+        case .tcp(let host, let port):
+            try check(
+                !host.isEmpty && !host.utf8.contains(0),
+                "remote.redis has no host; it needs a name or an address."
+            )
+            try check(1...65_535 ~= port, "remote.redis has the port \(port); it must be between 1 and 65535.")
+        case .unix(let path):
+            // sockaddr_un has room for so many, and the zero behind them.
+            try check(
+                1...107 ~= path.utf8.count && !path.utf8.contains(0),
+                "remote.redis has a socket path of \(path.utf8.count) bytes; it must have 1 to 107."
+            )
+        }
+        try check(
+            options.server.user == nil || options.server.password != nil,
+            "remote.redis has a user and no password."
+        )
+        try check(
+            connectTimeout > .zero && commandTimeout > .zero,
+            "remote has a timeout of \(min(connectTimeout, commandTimeout)); it must be more than zero."
+        )
+        try check(1...64 ~= connections, "remote.connections is \(connections); it must be between 1 and 64.")
+        try check(
+            lease >= .seconds(1) && lease <= .seconds(86_400),
+            "remote.lease is \(lease); it must be between a second and a day."
+        )
+        try check(
+            !keyPrefix.isEmpty && !keyPrefix.utf8.contains { "{}*?[]\\ ".utf8.contains($0) || $0 < 33 },
+            "remote.keyPrefix is \"\(keyPrefix)\"; it must not be empty, nor have braces, brackets, *, ?, \\ or spaces."
+        )
+    }
+}
+
+extension RemoteSpill: CustomStringConvertible, CustomReflectable {
+    /// Where the server is, without user and password.
+    public var description: String { "Redis at \(options.server.name)" }
+
+    /// Nothing: what is printed for debugging ends up in logs.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+#endif

@@ -1,0 +1,76 @@
+package import PressureSystem
+package import SystemPackage
+
+/// What failures mean where the bytes are on a server: which one, and what to do there.
+extension PressureError {
+    /// The server cannot be spilled to.
+    package static func serverUnusable(_ server: String, errno: Errno) -> PressureError {
+        let (what, remedy) = errno.ofServer
+        return PressureError(
+            code: .serverUnusable,
+            message: "\(server) \(what), so nothing can be spilled there. \(remedy)",
+            errno: errno.rawValue
+        )
+    }
+}
+
+extension SpillFailure {
+    /// The failure in words, with its remedy; `nil` where the server has no part in it.
+    func message(of server: String, _ isReloadable: Bool) -> String? {
+        switch self {
+        case .limitReached, .parentsFile, .notCompressible, .valueNotPassed: nil
+        case .floorReached, .writebackFailed: nil
+        case .writeFailed(let errno):
+            "\(server) \(errno.ofServer.what): the value is still in memory. \(errno.ofServer.remedy)"
+        case .mayBeEvicted:
+            """
+            \(server) may evict what it has, or does not tell whether: a value that nobody can make again stays in memory. \
+            Set its maxmemory-policy to noeviction, permit this user INFO or CONFIG GET, or give the cache a loader.
+            """
+        case .notWritten:
+            "What \(server) has is not what was written there. The value is still in memory; look at the server."
+        case .readFailed(let errno):
+            """
+            \(server) \(errno.ofServer.what): a spilled copy could not be read; \
+            \(isReloadable ? Self.isMade : "it is kept.") \(errno.ofServer.remedy)
+            """
+        case .damaged(let damage):
+            """
+            \(server) does not have a spilled copy as it was written (\(damage)): it was restarted or emptied, or could not \
+            be reached for longer than the lease; \(isReloadable ? Self.isMade : "set the value again.")
+            """
+        }
+    }
+}
+
+extension Errno {
+    /// What a server did that this stands for, after its name, and what to do.
+    fileprivate var ofServer: (what: String, remedy: String) {
+        switch self {
+        case .timedOut:
+            ("did not answer in time", "Look at its load and at the network, or give it longer.")
+        case .connectionRefused, .noSuchFileOrDirectory:
+            ("is not there (\(self))", "Start it, or correct the address.")
+        case .connectionReset, .connectionAbort, .brokenPipe:
+            ("closed the connection", "Look at its log: it may be restarting, or take no more clients.")
+        case .addressNotAvailable:
+            ("has a name that resolves to nothing", "Correct the name, or look at the resolver.")
+        case .permissionDenied:
+            ("does not let us in", "Correct user and password.")
+        case .notPermitted:
+            ("does not permit what spilling needs", "Permit the user's ACL the commands that the documentation lists.")
+        case .noSpace:
+            ("is full", "Raise its maxmemory, or lower spillLimit.")
+        case .readOnlyFileSystem:
+            ("is a read-only replica", "Spill to the primary.")
+        case .resourceTemporarilyUnavailable:
+            ("is busy: it loads, fails over, or has too many clients", "Wait, or look at its log.")
+        case .badMessage:
+            ("answered what is no answer", "Make sure that Redis or Valkey is at this address, and nothing else.")
+        case .notSupported:
+            ("is a cluster, which is not spoken to yet", "Spill to a server that is none.")
+        default:
+            ("failed (\(self))", "Look at its log.")
+        }
+    }
+}

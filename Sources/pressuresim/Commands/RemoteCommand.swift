@@ -1,0 +1,68 @@
+#if Redis
+import ArgumentParser
+import PressureKit
+import SpillStore
+
+/// `pressuresim remote ADDRESS`.
+struct RemoteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remote",
+        abstract: "List what processes have spilled to a Redis or Valkey server, and sweep what nobody holds.",
+        discussion: Prose.flowing(
+            """
+            A line for each generation, that is for what one process has there: its size, its age, and how long it stays if
+            nothing more is heard of the process. That is the lease, which a process renews as long as it lives.
+
+              pressuresim remote cache.internal:6379
+              pressuresim remote cache.internal --sweep
+
+            The password is read from the environment variable REDISCLI_AUTH, as redis-cli does. The user needs the commands
+            TIME, ZRANGE, SCAN, PTTL, STRLEN and HMGET, and UNLINK and ZREM to sweep.
+
+            Exit status: 0 listed or swept; 2 the input is wrong; 3 the server cannot be reached.
+            """
+        )
+    )
+
+    @Argument(help: ArgumentHelp("host, host:port or the path of a Unix socket.", valueName: "address"))
+    var address: RemoteAddress
+
+    @Option(help: ArgumentHelp("The user of the server's access control.", valueName: "name"))
+    var user: String?
+
+    @Option(help: ArgumentHelp("What the keys begin with.", valueName: "text"))
+    var prefix = "pk"
+
+    @Flag(help: "Delete what has no lease, or one that is over.")
+    var sweep = false
+
+    @Flag(help: "With --sweep, delete everything: processes that run lose what they have there.")
+    var all = false
+
+    @Option(help: .json, completion: .file(extensions: ["json"]))
+    var json: String?
+
+    /// For the numbers in the documentation: values go there and come back, and how fast is printed as JSON.
+    @Flag(help: .private)
+    var measure = false
+
+    func validate() throws {
+        if all, !sweep { throw ValidationError("--all goes with --sweep.") }
+    }
+
+    func run() async throws {
+        try CommandOutput.check(json)
+        if measure {
+            let bench = RemoteBench(remote: address.remote(user: user))
+            let rows = try await Blocking.run("bench") { try bench.run() }
+            return try CommandOutput.write(CommandJSON.encode(["rows": rows]), to: json ?? "-")
+        }
+        let options = address.remote(user: user).options
+        let reaper = RedisReaper(options.server, keyPrefix: prefix)
+        let found = try await Blocking.run("remote") { sweep ? try reaper.sweep(all: all) : try reaper.list() }
+        let report = RemoteReport(server: options.server.name, isSwept: sweep, generations: found)
+        if json != "-" { try CommandOutput.print(report.text) }
+        if let json { try CommandOutput.write(CommandJSON.encode(RemoteReport.Facts(report)), to: json) }
+    }
+}
+#endif
