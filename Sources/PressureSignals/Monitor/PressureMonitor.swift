@@ -149,7 +149,7 @@ public final class PressureMonitor: Sendable {
     package func drive() -> Duration {
         isDriven.store(true, ordering: .relaxed)
         isRunning.store(true, ordering: .relaxed)
-        let next = tick()
+        let next = step()
         return isWoken.load(ordering: .relaxed) ? .zero : next
     }
 
@@ -193,7 +193,7 @@ public final class PressureMonitor: Sendable {
                     // Where that is not allowed, it goes on as it was.
                     _ = pk_run_soon(true)
                     // The monitor is held for the length of a step only.
-                    while let limit = self?.tick(), loop.wait(upTo: limit) {}
+                    while let limit = self?.step(), loop.wait(upTo: limit) {}
                 }
             } catch {
                 for guest in guests { guest.detach(from: loop) }
@@ -222,6 +222,12 @@ public final class PressureMonitor: Sendable {
         running.withLock { $0?.wake() }
     }
 
+    /// The next of its samples: what is asked for from here on is asked for anew. One that a reader takes by hand is none.
+    private func step() -> Duration {
+        isWoken.store(false, ordering: .sequentiallyConsistent)
+        return tick()
+    }
+
     /// Takes one sample of each source and delivers the decision, if there is one. The body of the monitor's loop: call
     /// it only to drive a monitor that is not started.
     ///
@@ -230,7 +236,6 @@ public final class PressureMonitor: Sendable {
         let (decision, nextPoll) = readings.withLock { readings in
             // What comes while the sources are read may be in the sample or not, and what goes likewise: so that it is never
             // taken for more than there is, one is noted before and the other after.
-            isWoken.store(false, ordering: .sequentiallyConsistent)
             let begun = clock.now()
             let brought = books.reading.brought
             neighbours?.begin(at: begun)
