@@ -263,10 +263,11 @@ if Context.environment["PRESSUREKIT_FUZZ"] != nil {
     )
 }
 
-if let only = Context.environment["PRESSUREKIT_ONLY_TESTS"] {
-    // For scripts/seeds.sh and scripts/traits.sh, which build the library several times: one target of tests, and not the tool.
-    let kept = [only, "PressureKitTestSupport", "CTestShims"]
-    let others = ["pressuresim", "ReportPages", "ScenarioLanguage", "PressureKitC", "CPressureKit"]
+if let only = Context.environment["PRESSUREKIT_ONLY_TESTS"]?.split(separator: ",").map(String.init) {
+    // For scripts that build the library several times: these targets of tests and what they need, and not the tool.
+    let kept = only + ["PressureKitTestSupport", "CTestShims"]
+    var others = ["pressuresim", "ReportPages", "ScenarioLanguage"]
+    if !only.contains("PluginTests") { others += ["PressureKitC", "CPressureKit"] }
     package.targets.removeAll { ($0.isTest && !kept.contains($0.name)) || others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }
 }

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit
 . scripts/steps.sh
 
 # Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
-alone='(Pressuresim|Seed)Tests|(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
+alone='(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
 alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
@@ -19,6 +19,8 @@ alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedF
 # `Lock` has to be told.
 tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER)
 others() {
+    # What it never runs is not built for it, the tool above all.
+    export PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests
     step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
     tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
     step "traits" scripts/traits.sh

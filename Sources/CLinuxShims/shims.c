@@ -197,13 +197,9 @@ int pk_run_in_batches(void) {
     return sched_setscheduler(0, SCHED_BATCH, &parameters);
 }
 
-int pk_run_soon(bool urgently) {
-    // Set by the thread itself only: what it was born with is what it has at the first call.
-    static __thread int own_nice, is_known, is_urgent;
-    if (is_known && is_urgent == urgently) return 0;
-    if (!is_known) own_nice = getpriority(PRIO_PROCESS, 0);
-    is_known = 1;
-    is_urgent = urgently;
+int pk_thread_number(void) { return (int)gettid(); }
+
+int pk_run_soon(int thread, int nice, int ordinary) {
     struct {
         uint32_t size;
         uint32_t policy;
@@ -213,13 +209,11 @@ int pk_run_soon(bool urgently) {
         uint64_t runtime;
         uint64_t deadline;
         uint64_t period;
-    } attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .runtime = 100 * 1000};
-    // Ten below the process: about nine times the weight.
-    attributes.nice = !urgently ? own_nice : own_nice > -10 ? own_nice - 10 : -20;
-    int result = (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
+    } attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .nice = nice, .runtime = 100 * 1000};
+    int result = (int)syscall(SYS_sched_setattr, thread, &attributes, 0);
     if (result == 0 || errno != EPERM) return result;
-    attributes.nice = own_nice;
-    return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
+    attributes.nice = ordinary;
+    return (int)syscall(SYS_sched_setattr, thread, &attributes, 0);
 }
 
 // Pressure signals.

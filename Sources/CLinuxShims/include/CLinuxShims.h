@@ -132,12 +132,13 @@ void pk_set_trading(bool is_trading);
 /// `sched_setscheduler(2)` with SCHED_BATCH, which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
 int pk_run_in_batches(void);
 
-/// Has the calling thread run soon after it wakes up, and briefly: a slice of 0.1 ms, the shortest there is, by
+/// The kernel's number of the calling thread: `gettid(2)`.
+int pk_thread_number(void);
+
+/// Has a thread of this process run soon after it wakes up, and briefly: a slice of 0.1 ms, the shortest there is, by
 /// `sched_setattr(2)`, which the C library does not offer. Since Linux 6.12, whose scheduler (EEVDF) goes by it; nothing
-/// before. `urgently` also 10 below the process in `nice(2)`, where RLIMIT_NICE or CAP_SYS_NICE allows that; with its usual
-/// share of a processor otherwise, and again once it is called without. Repeated calls cost no system call. Returns 0, or -1
-/// where none of it is allowed.
-int pk_run_soon(bool urgently);
+/// before. With `nice` as its nice(2) value, or with `ordinary` where that is not allowed. Returns 0, or -1 where none of it is.
+int pk_run_soon(int thread, int nice, int ordinary);
 
 // Pressure signals. `open` is variadic; O_NONBLOCK so that a FIFO without a partner does not stop the caller.
 

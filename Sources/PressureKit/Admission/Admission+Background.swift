@@ -68,5 +68,7 @@ extension Admission {
         supply.map(keepWatermarks)
     }
 
-    func keepWatermarks(_ supply: Supply) { if backgroundWish(supply) != nil { supply.wakeBackground() } }
+    func keepWatermarks(_ supply: Supply) {
+        if let wish = backgroundWish(supply) { supply.wakeBackground(wish.isUrgent) }
+    }
 }

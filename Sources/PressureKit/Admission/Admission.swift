@@ -48,9 +48,9 @@ package final class Admission: Sendable {
         package var refresh: @Sendable () -> AdmissionRoom?
         /// Has so many bytes freed, and calls back once, on any thread, with what came of it.
         package var reclaim: @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
-        /// Has the background reclaim look whether there is something to free. Does not wait for it, unless one thing is
-        /// done at a time.
-        package var wakeBackground: @Sendable () -> Void
+        /// Has the background reclaim look whether there is something to free, at once if it is urgent. Does not wait for it,
+        /// unless one thing is done at a time.
+        package var wakeBackground: @Sendable (_ isUrgent: Bool) -> Void
         /// Who shares the limit with this process; `nil` for nobody.
         package var neighbours: Neighbours?
 
@@ -59,7 +59,7 @@ package final class Admission: Sendable {
             room: @escaping @Sendable () -> AdmissionRoom?,
             refresh: @escaping @Sendable () -> AdmissionRoom?,
             reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void,
-            wakeBackground: @escaping @Sendable () -> Void = {},
+            wakeBackground: @escaping @Sendable (_ isUrgent: Bool) -> Void = { _ in },
             neighbours: Neighbours? = nil
         ) {
             self.room = room

@@ -1,4 +1,3 @@
-import CLinuxShims
 import PressureSystem
 import SpillStore
 
@@ -71,7 +70,7 @@ final class CopyPool: Sendable {
         let number = tools.state.withLock { $0.threads }
         try WorkerThread.spawn("pk-copy-\(number)") { [tools] in
             // The leader, which does the same, waits for it.
-            _ = pk_run_soon(true)
+            ThreadPriority().set(isUrgent: true)
             tools.help(with: encoder, number)
         }
         tools.state.withLock { $0.threads += 1 }

@@ -110,6 +110,9 @@ package final class PlanStorage: @unchecked Sendable {
         deallocate()
     }
 
+    /// For how many values it need not grow.
+    var mostValues: Int { capacity < limit ? capacity : .max }
+
     /// The most victims of a round.
     var victimCapacity: Int { min(capacity, Self.mostVictims) }
 

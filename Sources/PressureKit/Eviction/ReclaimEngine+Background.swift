@@ -20,7 +20,7 @@ extension ReclaimEngine {
         isUrgent: Bool = true,
         isHurried: @escaping () -> Bool = { false }
     ) -> Int {
-        guard let taken = storage.withLock({ $0.idle.take() }) else {
+        guard let taken = storage.take() else {
             preconditionFailure("a batch was begun while a reclaim was running")
         }
         var progress = Progress(taken, residentBefore: 0)
@@ -44,11 +44,7 @@ extension ReclaimEngine {
             onFailure?(.notSpilled(failures.map(\.failure), count: failures.reduce(0) { $0 + $1.count }))
         }
         if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError(server: server))) }
-        progress.storage.clear()
-        storage.withLock { storage in
-            progress.storage.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
-            storage.idle = progress.storage
-        }
+        storage.putBack(progress.storage)
         return progress.freed
     }
 }

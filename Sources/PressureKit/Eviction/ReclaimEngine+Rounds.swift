@@ -92,7 +92,7 @@ extension ReclaimEngine {
 
     /// Begins a reclaim.
     func begin() -> Progress {
-        guard let taken = storage.withLock({ $0.idle.take() }) else {
+        guard let taken = storage.take() else {
             preconditionFailure("a reclaim was begun while another was running")
         }
         let progress = Progress(taken, residentBefore: residentBytes())
@@ -365,12 +365,8 @@ extension ReclaimEngine {
         lookAtWriteback(&progress)
         // Of no cache in particular: which values have lost their copies shows when they are read.
         if let failure = progress.lateFailure { report.failures.append(failure.pressureError(server: server)) }
-        progress.storage.clear()
         WarmPages.shared.reopen()
-        storage.withLock { storage in
-            progress.storage.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
-            storage.idle = progress.storage
-        }
+        storage.putBack(progress.storage)
     }
 
     /// What the next plan has to know of this one: where the hand stopped, and that the others have been spared. What a

@@ -39,8 +39,8 @@ final class ReclaimEngine: Sendable {
     let lastBatch = Atomic<UInt32>(UseClock.now)
     /// What the sizes were last made for.
     let followed: Followed
-    /// Taken out while a reclaim runs; what was registered meanwhile is made room for when it comes back.
-    let storage: Lock<(idle: PlanStorage?, wanted: (values: Int, caches: Int))>
+    /// Taken out while a reclaim runs.
+    let storage: IdlePlanStorage
 
     /// Opens the spill file and reserves what reclaims will need. Blocks briefly.
     init(_ options: EngineOptions) throws(PressureError) {
@@ -65,7 +65,7 @@ final class ReclaimEngine: Sendable {
             try compressedTier.limit > .zero
             ? SegmentFile(inMemory: compressedTier.limit, decoders: file.decoders) : nil
         isMemoryBacked = directory.isMemoryBacked
-        storage = Lock((PlanStorage(limit: options.plannedValues), (0, 0)))
+        storage = IdlePlanStorage(PlanStorage(limit: options.plannedValues))
         policy = options.policy
         residentOverride = options.residentBytes
         clock = options.clock
@@ -91,10 +91,7 @@ final class ReclaimEngine: Sendable {
 
     /// Makes room for plans over so many values of so many caches. Allocates; from any thread.
     func reserve(values: Int, caches: Int) {
-        storage.withLock { storage in
-            storage.wanted = (max(storage.wanted.values, values), max(storage.wanted.caches, caches))
-            storage.idle?.reserve(values: storage.wanted.values, caches: storage.wanted.caches)
-        }
+        storage.reserve(values: values, caches: caches)
     }
 
     /// Whether writing may be tried now.
@@ -176,7 +173,7 @@ final class ReclaimEngine: Sendable {
     private static let keptEncoders = 2
 
     /// How many values there is room for in plans, growth in hand aside.
-    var reservedValues: Int { storage.withLock { $0.wanted.values } }
+    var reservedValues: Int { storage.reservedValues }
 
     /// The process's resident bytes now.
     func residentBytes() -> Int { residentOverride?() ?? footprint.residentBytes() }

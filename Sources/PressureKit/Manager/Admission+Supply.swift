@@ -12,8 +12,8 @@ extension Admission.Supply {
                 reclaim.makeRoom(done)
                 if isSequential { reclaim.waitUntilIdle() }
             },
-            wakeBackground: { [weak reclaim] in
-                reclaim?.makeRoom()
+            wakeBackground: { [weak reclaim] isUrgent in
+                reclaim?.makeRoom(isUrgent: isUrgent)
                 if isSequential { reclaim?.waitUntilIdle() }
             },
             neighbours: monitor.neighbours

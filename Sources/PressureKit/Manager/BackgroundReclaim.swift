@@ -1,4 +1,3 @@
-import CLinuxShims
 import PressureSignals
 import PressureSystem
 
@@ -14,7 +13,9 @@ struct BackgroundReclaim: Sendable {
     private static let freshness = (usual: Duration.milliseconds(50), hurried: Duration.milliseconds(5))
 
     /// Frees what is to be freed now, and what comes to that meanwhile, until `isInterrupted`. Returns the bytes.
-    func run(isInterrupted: () -> Bool) -> Int {
+    ///
+    /// - Parameter priority: The calling thread's.
+    func run(with priority: ThreadPriority, isInterrupted: () -> Bool) -> Int {
         var freed = 0
         var fruitless = 0
         while !isInterrupted(), let wish = newWish() {
@@ -27,7 +28,7 @@ struct BackgroundReclaim: Sendable {
             // takes its place.
             let isTaken = wish.room.isTaken
             let isShrinking = isTaken && wish.room.bytes < 0
-            _ = pk_run_soon(wish.isUrgent)
+            priority.set(isUrgent: wish.isUrgent)
             let batch = telling {
                 context.engine.reclaimBatch(
                     wish.bytes,

@@ -1,4 +1,3 @@
-import CLinuxShims
 import PressureSystem
 import Synchronization
 
@@ -28,6 +27,8 @@ final class ReclaimThread: Sendable {
         let isActive = Atomic<Bool>(false)
         /// Whether a background reclaim is to end.
         let interrupts = Atomic<Bool>(false)
+        /// The thread's; none before it runs.
+        let priority = AtomicReference<ThreadPriority>()
 
         /// Changes the state, and has all who wait look.
         func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
@@ -65,9 +66,10 @@ final class ReclaimThread: Sendable {
         let background = BackgroundReclaim(context: context, root: root)
         try WorkerThread.spawn("pk-reclaim") {
             Admission.exemptThisThread()
-            // Where that is not allowed, it goes on as it was.
-            _ = pk_run_soon(true)
-            Self.work(board, reclaim, background)
+            let priority = ThreadPriority()
+            priority.set(isUrgent: true)
+            board.priority.store(priority)
+            Self.work(board, reclaim, background, priority)
         }
     }
 
@@ -87,9 +89,14 @@ final class ReclaimThread: Sendable {
     }
 
     /// Has the background reclaim look whether there is something to free. Does not block.
-    func makeRoom() { board.wantRoom() }
+    ///
+    /// - Parameter isUrgent: Whether somebody waits for it, or soon will: a batch that was begun in no hurry is in one now.
+    func makeRoom(isUrgent: Bool) {
+        board.wantRoom()
+        if isUrgent { board.priority.object?.set(isUrgent: true) }
+    }
 
-    /// The same.
+    /// The same, for somebody who waits.
     ///
     /// - Parameter done: Called once, on the reclaim thread, with what it has freed; here and now if the thread has been
     ///   stopped.
@@ -99,7 +106,7 @@ final class ReclaimThread: Sendable {
             state.roomReplies.append(done)
             return true
         }
-        if isAccepted { board.wantRoom() } else { done(.zero) }
+        if isAccepted { makeRoom(isUrgent: true) } else { done(.zero) }
     }
 
     /// Whether a reclaim that somebody has asked for is wanted or running. Takes no lock.
@@ -149,15 +156,20 @@ final class ReclaimThread: Sendable {
         }
     }
 
-    private static func work(_ board: Board, _ reclaim: Reclaim, _ background: BackgroundReclaim) {
+    private static func work(
+        _ board: Board,
+        _ reclaim: Reclaim,
+        _ background: BackgroundReclaim,
+        _ priority: ThreadPriority
+    ) {
         loop: while true {
             switch waitForWork(board) {
             case .none: break loop
             case .reclaim:
-                _ = pk_run_soon(true)
+                priority.set(isUrgent: true)
                 reclaim.run { isReached in board.change { $0.queue.next(isReached: isReached) } }
             case .background:
-                let freed = background.run { board.interrupts.load(ordering: .relaxed) }
+                let freed = background.run(with: priority) { board.interrupts.load(ordering: .relaxed) }
                 for done in takeReplies(board) { done(ByteCount(bytes: freed)) }
             }
             board.change { state in

@@ -1,4 +1,3 @@
-import CLinuxShims
 public import PressureSystem
 import Synchronization
 
@@ -190,8 +189,7 @@ public final class PressureMonitor: Sendable {
             for guest in guests { guest.attach(to: loop) }
             do throws(PressureError) {
                 try WorkerThread.spawn("pk-monitor") { [weak self] in
-                    // Where that is not allowed, it goes on as it was.
-                    _ = pk_run_soon(true)
+                    ThreadPriority().set(isUrgent: true)
                     // The monitor is held for the length of a step only.
                     while let limit = self?.step(), loop.wait(upTo: limit) {}
                 }

@@ -184,7 +184,10 @@ struct WorthChild: Sendable {
             try load.read(window)
             isReading.clear()
             swinger?.end()
-            Self.tell(.done(WorthFindings(load.tally, library(nil))))
+            let part = library(nil)
+            // A report of some thousand numbers takes memory that no program without a reader of it would need.
+            store.removeAll()
+            Self.tell(.done(WorthFindings(load.tally, part)))
         }
     }
 

@@ -4,6 +4,8 @@ import PressureKit
 protocol WorthStore: Sendable {
     /// Passes the value for a key, loaded if need be.
     func read(_ key: Int, _ body: ([UInt8]) -> Bool) throws -> Bool
+    /// Lets go of all values.
+    func removeAll()
 }
 
 /// What a program without the library has: a dictionary with a bound in bytes under a mutex, the least recently used
@@ -47,6 +49,14 @@ final class WorthLRU: WorthStore {
         // What goes is released after the lock.
         let gone = state.withLock { $0.add(key, value, bound: bound) }
         return withExtendedLifetime(gone) { body(value) }
+    }
+
+    func removeAll() {
+        let all = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        withExtendedLifetime(all) {}
     }
 }
 
@@ -111,4 +121,6 @@ struct WorthKit: WorthStore {
     }
 
     func read(_ key: Int, _ body: ([UInt8]) -> Bool) throws -> Bool { try cache.withValue(for: key, body) }
+
+    func removeAll() { cache.removeAll() }
 }

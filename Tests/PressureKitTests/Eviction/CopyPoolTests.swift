@@ -1,4 +1,3 @@
-import CLinuxShims
 import Foundation
 import Glibc
 import PressureKitTestSupport
@@ -14,7 +13,7 @@ import Testing
         let others = Self.priorities("pk-copy-1").keys
         let soon = Lock<CInt?>(nil)
         try WorkerThread.spawn("test") {
-            _ = pk_run_soon(true)
+            ThreadPriority().set(isUrgent: true)
             soon.withLock { $0 = getpriority(CInt(PRIO_PROCESS.rawValue), 0) }
         }
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.workers = 2 }
@@ -33,8 +32,9 @@ import Testing
         try WorkerThread.spawn("test") {
             func nice() -> CInt { getpriority(CInt(PRIO_PROCESS.rawValue), 0) }
             var all = [nice()]
+            let priority = ThreadPriority()
             for isUrgent in [true, true, false, false, true] {
-                _ = pk_run_soon(isUrgent)
+                priority.set(isUrgent: isUrgent)
                 all.append(nice())
             }
             seen.withLock { $0 = all }

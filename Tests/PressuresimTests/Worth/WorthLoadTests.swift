@@ -24,6 +24,8 @@ import Testing
             clock.advance(by: .milliseconds(count.isMultiple(of: 10) ? 11 : 1))
             return try answer(key, body)
         }
+
+        func removeAll() {}
     }
 
     private static func job(readers: Int = 1) -> WorthJob {

@@ -109,6 +109,11 @@ import Testing
             while model.reduce(0, { $0 + size($1) }) > 1000 { model.removeFirst() }
             #expect(lru.byteCount.bytes == model.reduce(0) { $0 + size($1) })
         }
+        lru.removeAll()
+        #expect(lru.byteCount == .zero)
+        let before = loads.withLock(\.count)
+        #expect(try lru.read(1) { $0.count == size(1) })
+        #expect(loads.withLock(\.count) == before + 1, "and goes on as a new one")
     }
 
     @Test func aValueThatIsLargerThanTheBoundIsGivenAndNotKept() throws {
