@@ -1,3 +1,4 @@
+import CLinuxShims
 import Foundation
 import PressureKit
 import Synchronization
@@ -185,8 +186,10 @@ struct WorthChild: Sendable {
             isReading.clear()
             swinger?.end()
             let part = library(nil)
-            // A report of some thousand numbers takes memory that no program without a reader of it would need.
+            // A report of some thousand numbers takes memory that no program without a reader of it would need. What values
+            // leave is in the heaps of those who loaded them.
             store.removeAll()
+            _ = pk_malloc_trim()
             Self.tell(.done(WorthFindings(load.tally, part)))
         }
     }
