@@ -14,6 +14,9 @@ final class RemoteStatePlace: StatePlace {
 
     var path: String { state.place }
 
+    /// The server may have lost it.
+    var whatWas: String { "What was saved before was not touched." }
+
     /// - Throws: as ``RedisState/begin()``.
     init(_ state: RedisState, lifetime: Duration) throws(PressureError) {
         self.state = state

@@ -211,10 +211,20 @@ extension PressureError {
         )
     }
 
-    static func stateNotSaved(_ path: String, _ reason: String, cause: (any Error)? = nil) -> PressureError {
-        PressureError(
+    static let stateIsThere = "What was saved before is still there."
+
+    /// - Parameter whatWas: what has become of the state that there was.
+    static func stateNotSaved(
+        _ path: String,
+        _ reason: String,
+        cause: (any Error)? = nil,
+        whatWas: String = stateIsThere
+    ) -> PressureError {
+        // A reason may be sentences.
+        let end = reason.hasSuffix(".") ? "" : "."
+        return PressureError(
             code: .stateNotSaved,
-            message: "The state could not be saved in \(path): \(reason). What was saved before is still there.",
+            message: "The state could not be saved in \(path): \(reason)\(end) \(whatWas)",
             cause: cause
         )
     }

@@ -7,6 +7,9 @@ protocol StatePlace: Sendable {
     /// What messages call it.
     var path: String { get }
 
+    /// What has become of the state that there was, when a save has failed: a sentence.
+    var whatWas: String { get }
+
     /// Opens an empty file for a new state.
     func openNew() throws -> StateFile
 
@@ -50,6 +53,8 @@ struct StateFile {
 }
 
 extension StateDirectory: StatePlace {
+    var whatWas: String { PressureError.stateIsThere }
+
     func failure(_ failure: SpillFailure) -> PressureError { failure.pressureError() }
 
     func unreadable(_ cause: any Error) -> PressureError {

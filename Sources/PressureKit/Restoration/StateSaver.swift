@@ -19,7 +19,7 @@ struct StateSaver {
         do {
             new = try directory.openNew()
         } catch {
-            throw .stateNotSaved(directory.path, (error as? PressureError)?.message ?? "\(error)", cause: error)
+            throw notSaved(error)
         }
         // Closes the descriptor when it is released.
         let file = SegmentFile(
@@ -49,10 +49,15 @@ struct StateSaver {
         } catch {
             directory.discard(new)
             let cause = (error as? SpillFailure).map(directory.failure) ?? error
-            throw .stateNotSaved(directory.path, (cause as? PressureError)?.message ?? "\(cause)", cause: cause)
+            throw notSaved(cause)
         }
         try directory.settle()
         return report
+    }
+
+    private func notSaved(_ cause: any Error) -> PressureError {
+        let reason = (cause as? PressureError)?.message ?? "\(cause)"
+        return .stateNotSaved(directory.path, reason, cause: cause, whatWas: directory.whatWas)
     }
 
     /// Writes what follows the values, and reads it back: a write that lies must not cost the state that there was.

@@ -28,7 +28,8 @@ extension RedisState {
     struct Reader: Sendable {
         let id: ObjectIdentifier
         let generation: String
-        let names: [String]
+        /// How many strings it has.
+        let segments: Int
         /// When it would go by itself.
         let end: MonotonicInstant
         /// Whether it is still the state. If not, it is ours alone, and goes with its last value.
@@ -62,7 +63,7 @@ extension RedisState {
         for state in open.withLock({ $0.states }) where state.process.isThisProcess {
             state.life.withLock { life in
                 life.isExiting = true
-                life.garbage += life.readers.filter { !$0.isCurrent }.flatMap(\.names)
+                life.garbage += life.readers.filter { !$0.isCurrent }.flatMap(state.names)
             }
             let server = state.options.server
             _ = state.life.wait(atMost: server.connectTimeout + server.commandTimeout) { $0.hasThread ? nil : () }
@@ -122,16 +123,19 @@ extension RedisState {
 
     /// Relative to when it arrives: late is never too short.
     private func renew(_ reader: Reader) throws(RedisFailure) {
-        let left = reader.isCurrent ? reader.end - SystemClock().now() : .zero
-        let time = "\(max(left, options.lease).nanoseconds / 1_000_000)"
+        let left = reader.isCurrent ? max(.zero, reader.end - SystemClock().now()) : .zero
+        // Longer than the record, by which they are found.
+        let time = "\((left + options.lease).nanoseconds / 1_000_000)"
         _ = try withConnection { connection throws(RedisFailure) in
-            try Self.forAll(reader.names, on: connection) { batch throws(RedisFailure) in
+            try Self.forAll(names(reader), on: connection) { batch throws(RedisFailure) in
                 for name in batch { try connection.append(["PEXPIRE", name, time]) }
             }
         }
     }
 
     // MARK: Readers
+
+    func names(_ reader: Reader) -> [String] { keys.segments(of: reader.generation, count: reader.segments) }
 
     /// Values may have their copies in a generation from now on.
     func attach(_ reader: Reader) { life.withLock { $0.readers.append(reader) } }
@@ -143,7 +147,7 @@ extension RedisState {
             guard let index = life.readers.firstIndex(where: { $0.id == id }) else { return }
             let reader = life.readers.remove(at: index)
             let isRead = life.readers.contains { $0.generation == reader.generation }
-            if !reader.isCurrent, !isRead { life.garbage += reader.names }
+            if !reader.isCurrent, !isRead { life.garbage += names(reader) }
         }
     }
 

@@ -33,7 +33,8 @@ extension RedisState {
     }
 
     private func take(on connection: RedisConnection) throws(RedisFailure) -> Taking {
-        while true {
+        // As often as it ends just when it is asked for.
+        for _ in 0..<16 {
             let answer = try connection.ask(["SET", keys.lock, owner.text, "NX", "PX", lease])
             if answer.text == "OK" { return .taken }
             guard answer.isNothing else { throw .nonsense }
@@ -52,6 +53,7 @@ extension RedisState {
             guard let left = try connection.ask(["PTTL", keys.lock]).integer else { throw .nonsense }
             return .refused(by: text, milliseconds: left)
         }
+        throw .nonsense
     }
 
     /// Carries some requests out together, each answered with a number, if the lock is ours and stays ours until then.

@@ -23,9 +23,14 @@ package final class RedisStateReader: RedisFileSystem {
     init(_ state: RedisState, _ record: RedisStateRecord, left: Duration) {
         self.state = state
         self.record = record
-        let names = state.keys.segments(of: record.generation, count: record.segments)
-        let end = SystemClock().now() + left
-        state.attach(.init(id: ObjectIdentifier(self), generation: record.generation, names: names, end: end))
+        state.attach(
+            .init(
+                id: ObjectIdentifier(self),
+                generation: record.generation,
+                segments: record.segments,
+                end: SystemClock().now() + left
+            )
+        )
     }
 
     package var server: String? { state.server }

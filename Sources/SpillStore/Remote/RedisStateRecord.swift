@@ -3,8 +3,8 @@
 package struct RedisStateRecord: Hashable, Sendable {
     /// Bytes of a string of a state, but for the last: as long as those that values are spilled to.
     package static let segmentLength = RedisSegments.segmentLength
-    /// No state is longer: the records of its values name no more units.
-    private static let mostBytes = Int(UInt32.max) * ExtentAllocator.unitSize + Int(UInt32.max)
+    /// No state is longer: what servers keep in memory is not, and a record can claim any length.
+    package static let mostBytes = 1 << 40
 
     package var generation: String
     /// Bytes of the state.

@@ -70,8 +70,15 @@ package final class RedisStateWriter: RedisFileSystem {
         let count = min(bytes.count, RedisStateRecord.segmentLength - start)
         do throws(RedisFailure) {
             try attempt { inner throws(RedisFailure) in
+                guard Int(offset) + count <= RedisStateRecord.mostBytes else {
+                    throw RedisFailure(.fileTooLarge, mayArrive: false)
+                }
                 try prepare(number, &inner)
-                unsafe inner.pending[number]!.replaceSubrange(start..<start + count, with: bytes.prefix(count))
+                // Both are that long.
+                unsafe inner.pending[number]!.withUnsafeMutableBytes { string in
+                    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: string[start..<start + count])
+                    unsafe place.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                }
                 inner.size = max(inner.size, Int(offset) + count)
             }
         } catch {

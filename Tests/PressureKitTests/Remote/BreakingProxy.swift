@@ -33,7 +33,8 @@ final class BreakingProxy: Sendable {
     private let target: String
     private let listener: CInt
     private let mode = Lock(Mode.pass)
-    private let lettingGo = ConditionLock(false)
+    /// Requests that were held back, and how many of them go on, in their order.
+    private let holding = ConditionLock((held: 0, free: 0))
     private let counts = Lock((connections: 0, broken: 0))
 
     init(to server: TestServer) throws {
@@ -48,8 +49,8 @@ final class BreakingProxy: Sendable {
 
     func set(_ mode: Mode) { self.mode.withLock { $0 = mode } }
 
-    /// What was held back goes on.
-    func letGo() { lettingGo.withLock { $0 = true } }
+    /// What was held back goes on, or the first so many.
+    func letGo(_ count: Int = .max) { holding.withLock { $0.free = count } }
 
     /// How often it has broken something.
     var broken: Int { counts.withLock { $0.broken } }
@@ -119,7 +120,11 @@ final class BreakingProxy: Sendable {
         while let bytes = Self.read(ends.client) {
             if isHeld(bytes) {
                 counts.withLock { $0.broken += 1 }
-                lettingGo.wait { $0 ? () : nil }
+                let number = holding.withLock { holding in
+                    holding.held += 1
+                    return holding.held
+                }
+                holding.wait { $0.free >= number ? () : nil }
             }
             if isCut(isAnswer: false) { break }
             Self.write(ends.server, bytes)
