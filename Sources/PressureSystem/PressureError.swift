@@ -41,7 +41,8 @@ public struct PressureError: Error, Hashable, Sendable {
         public static let recursiveAccess = Code(.recursiveAccess)
         /// A spilled copy could not be read.
         public static let restoreFailed = Code(.restoreFailed)
-        /// The server that is to be spilled to cannot be reached, does not let us in, or takes nothing.
+        /// The server that is to be spilled to, or that has the saved state, cannot be reached, does not let us in, takes
+        /// nothing, or may evict a state.
         public static let serverUnusable = Code(.serverUnusable)
         /// The manager has been shut down.
         public static let shutDown = Code(.shutDown)
@@ -57,7 +58,7 @@ public struct PressureError: Error, Hashable, Sendable {
         public static let threadUnavailable = Code(.threadUnavailable)
         /// The value is larger than a spill file can hold.
         public static let valueTooLarge = Code(.valueTooLarge)
-        /// Another manager, in this process or another one, holds the directory of the saved state.
+        /// Another manager, in this process or another one, holds the directory of the saved state, or the state on a server.
         public static let stateDirectoryInUse = Code(.stateDirectoryInUse)
         /// The directory of the saved state is not this user's alone, or cannot be used.
         public static let stateDirectoryUnusable = Code(.stateDirectoryUnusable)

@@ -36,19 +36,8 @@ extension PressureManager {
     ///   fails, the delegate does not want it, or a restoration has not been completed.
     @discardableResult
     public func saveState(to directory: String, version: String = "") async throws(PressureError) -> StateReport {
-        guard delegate?.shouldSaveState() ?? true else {
-            throw .stateNotSaved(directory, "the delegate did not want it (shouldSaveState)")
-        }
-        guard !restoration.isUnderWay else { throw .stateHalfRestored(directory) }
-        let (root, held) = (root, restoration)
-        let (limits, clock) = (context.engine.file.limits, context.clock)
-        await held.takeTurn()
-        defer { held.endTurn() }
-        guard !restoration.isUnderWay else { throw .stateHalfRestored(directory) }
-        return try await Self.blocking { () throws(PressureError) in
-            let directory = try held.directory(directory)
-            let saver = StateSaver(directory: directory, version: version, limits: limits, clock: clock)
-            return try saver.save(root)
+        try await save(in: directory, version: version) { states throws(PressureError) in
+            try states.directory(directory)
         }
     }
 
@@ -68,6 +57,43 @@ extension PressureManager {
     ///   `stateDirectoryUnusable`, `stateDirectoryInUse`.
     @discardableResult
     public func restoreState(from directory: String, version: String = "") async throws(PressureError) -> StateReport {
+        try await restore(version: version) { states throws(PressureError) in try states.directory(directory) }
+    }
+
+    /// Has ``restoreState(from:version:)`` wait for ``completeStateRestoration()``. Called from inside one of its hooks by
+    /// who goes on restoring asynchronously.
+    public func extendStateRestoration() { restoration.extend() }
+
+    /// Ends one ``extendStateRestoration()``. Does nothing without one.
+    public func completeStateRestoration() { restoration.complete() }
+}
+
+// MARK: - Wherever it is kept
+
+extension PressureManager {
+    /// Finds where a state is kept, and holds it. Blocks.
+    typealias Opening = @Sendable (RestorationState) throws(PressureError) -> any StatePlace
+
+    /// Saves a state in the place that `open` finds, which messages call `path` until then.
+    func save(in path: String, version: String, _ open: @escaping Opening) async throws(PressureError) -> StateReport {
+        guard delegate?.shouldSaveState() ?? true else {
+            throw .stateNotSaved(path, "the delegate did not want it (shouldSaveState)")
+        }
+        guard !restoration.isUnderWay else { throw .stateHalfRestored(path) }
+        let (root, held) = (root, restoration)
+        let (limits, clock) = (context.engine.file.limits, context.clock)
+        await held.takeTurn()
+        defer { held.endTurn() }
+        guard !restoration.isUnderWay else { throw .stateHalfRestored(path) }
+        return try await Self.blocking { () throws(PressureError) in
+            let place = try open(held)
+            defer { place.leave() }
+            return try StateSaver(directory: place, version: version, limits: limits, clock: clock).save(root)
+        }
+    }
+
+    /// Restores a state from the place that `open` finds.
+    func restore(version: String, _ open: @escaping Opening) async throws(PressureError) -> StateReport {
         let (root, held) = (root, restoration)
         let (delegate, file) = (delegate, context.engine.file)
         held.begin()
@@ -77,13 +103,15 @@ extension PressureManager {
         do throws(PressureError) {
             defer { held.endTurn() }
             report = try await Self.blocking { () throws(PressureError) in
-                let directory = try held.directory(directory)
-                let restorer = StateRestorer(directory: directory, limits: file.limits, decoders: file.decoders)
+                let place = try open(held)
+                defer { place.leave() }
+                let restorer = StateRestorer(directory: place, limits: file.limits, decoders: file.decoders)
                 guard let state = try restorer.read() else { return StateReport.nothing }
                 let saved = state.manifest.version
                 guard delegate?.shouldRestoreState(savedBy: saved, version: version) ?? (saved == version) else {
-                    throw .stateRefused(directory.path, saved == version ? .vetoed : .version(saved))
+                    throw .stateRefused(place.path, saved == version ? .vetoed : .version(saved))
                 }
+                try place.confirm()
                 held.note(state.file)
                 var application = StateApplication(file: state.file, manager: delegate)
                 application.apply(state.manifest.root, to: root)
@@ -99,16 +127,9 @@ extension PressureManager {
         return report
     }
 
-    /// Has ``restoreState(from:version:)`` wait for ``completeStateRestoration()``. Called from inside one of its hooks by
-    /// who goes on restoring asynchronously.
-    public func extendStateRestoration() { restoration.extend() }
-
-    /// Ends one ``extendStateRestoration()``. Does nothing without one.
-    public func completeStateRestoration() { restoration.complete() }
-
-    private static func blocking(
-        _ work: @escaping @Sendable () throws(PressureError) -> StateReport
-    ) async throws(PressureError) -> StateReport {
+    static func blocking<Result: Sendable>(
+        _ work: @escaping @Sendable () throws(PressureError) -> Result
+    ) async throws(PressureError) -> Result {
         do {
             return try await BlockingPool.errands.run { try work() }
         } catch {

@@ -22,6 +22,10 @@ final class RestorationState: Sendable {
         var turns: [CheckedContinuation<Void, Never>] = []
     }
 
+    #if Redis
+    /// Those that are on servers.
+    let remote = RemoteStates()
+    #endif
     private let fileSystem: any NamedFileSystem
     private let state = Lock(State())
     /// One save or restore at a time finds the directory.

@@ -87,16 +87,8 @@ final class StateDirectory: Sendable {
         fileSystem.close(lock)
     }
 
-    /// A new state that is being written.
-    struct NewState {
-        /// Its name, until it takes the place of the old one.
-        let path: String
-        /// The file, locked for as long as it is open.
-        let descriptor: CInt
-    }
-
     /// Opens an empty file for a new state. What others left unfinished that are gone is removed.
-    func openNew() throws(Errno) -> NewState {
+    func openNew() throws(Errno) -> StateFile {
         sweep()
         var attempts = 16
         while true {
@@ -111,7 +103,7 @@ final class StateDirectory: Sendable {
         }
     }
 
-    private func open(new name: String) throws(Errno) -> NewState {
+    private func open(new name: String) throws(Errno) -> StateFile {
         let path = "\(path)/\(name)"
         let descriptor = try fileSystem.openExclusive(path)
         do throws(Errno) {
@@ -123,7 +115,7 @@ final class StateDirectory: Sendable {
             fileSystem.close(descriptor)
             throw error
         }
-        return NewState(path: path, descriptor: descriptor)
+        return StateFile(path: path, fileSystem: fileSystem, descriptor: descriptor)
     }
 
     /// Removes the new states of those that are gone: a lock ends with its process.
@@ -138,7 +130,7 @@ final class StateDirectory: Sendable {
     }
 
     /// Puts the new state, all of it on the device, in place of the old one, in one step.
-    func replace(with new: NewState) throws(Errno) {
+    func replace(with new: StateFile) throws(Errno) {
         try fileSystem.synchronize(new.descriptor)
         try fileSystem.rename(new.path, to: statePath)
     }
@@ -170,12 +162,13 @@ final class StateDirectory: Sendable {
     }
 
     /// Removes a new state that was given up.
-    func discard(_ new: NewState) { try? fileSystem.unlink(new.path) }
+    func discard(_ new: StateFile) { try? fileSystem.unlink(new.path) }
 
     /// Opens the state for reading; `nil` when there is none.
-    func open() throws(Errno) -> CInt? {
+    func open() throws(Errno) -> StateFile? {
         do {
-            return try fileSystem.openNamed(statePath, creates: false)
+            let descriptor = try fileSystem.openNamed(statePath, creates: false)
+            return StateFile(path: statePath, fileSystem: fileSystem, descriptor: descriptor)
         } catch {
             if error == .noSuchFileOrDirectory { return nil }
             throw error
@@ -218,10 +211,20 @@ extension PressureError {
         )
     }
 
-    static func stateNotSaved(_ path: String, _ reason: String, cause: (any Error)? = nil) -> PressureError {
-        PressureError(
+    static let stateIsThere = "What was saved before is still there."
+
+    /// - Parameter whatWas: what has become of the state that there was.
+    static func stateNotSaved(
+        _ path: String,
+        _ reason: String,
+        cause: (any Error)? = nil,
+        whatWas: String = stateIsThere
+    ) -> PressureError {
+        // A reason may be sentences.
+        let end = reason.hasSuffix(".") ? "" : "."
+        return PressureError(
             code: .stateNotSaved,
-            message: "The state could not be saved in \(path): \(reason). What was saved before is still there.",
+            message: "The state could not be saved in \(path): \(reason)\(end) \(whatWas)",
             cause: cause
         )
     }

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Reads one saved state, refuses it whole, or applies it. Blocks; on a thread that may.
 struct StateRestorer {
-    let directory: StateDirectory
+    let directory: any StatePlace
     /// Those of the manager's spill file, which say what is to become of the page cache.
     var limits = SpillLimits()
     /// The manager's.
@@ -20,28 +20,28 @@ struct StateRestorer {
     ///
     /// - Throws: ``PressureError`` with `stateRefused`.
     func read() throws(PressureError) -> Checked? {
-        let descriptor: CInt
+        let opened: StateFile
         do {
             guard let found = try directory.open() else { return nil }
-            descriptor = found
+            opened = found
         } catch {
-            throw .stateUnreadable(directory.path, errno: error.rawValue)
+            throw directory.unreadable(error)
         }
         // Closes the descriptor when it is released.
         let file = SegmentFile(
-            adopting: descriptor,
-            fileSystem: directory.fileSystem,
+            adopting: opened.descriptor,
+            fileSystem: opened.fileSystem,
             limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: limits.bypassPageCache),
             isReadOnly: true,
             decoders: decoders
         )
         do {
-            let size = try directory.fileSystem.usage(descriptor).size
+            let size = try opened.fileSystem.usage(opened.descriptor).size
             guard size >= UInt64(StateTrailer.byteCount) else { throw StateRefusal.foreign }
-            let end = try read(descriptor, at: size - UInt64(StateTrailer.byteCount), count: StateTrailer.byteCount)
+            let end = try read(opened, at: size - UInt64(StateTrailer.byteCount), count: StateTrailer.byteCount)
             let trailer = try StateTrailer(end, ofFileWith: size)
             let bytes = try read(
-                descriptor,
+                opened,
                 at: trailer.units * UInt64(ExtentAllocator.unitSize),
                 count: Int(trailer.manifestLength)
             )
@@ -49,27 +49,27 @@ struct StateRestorer {
                 throw StateRefusal.damaged("its manifest is not the one written")
             }
             let manifest = try StateManifest(bytes[...], units: UInt32(trailer.units))
-            var visit = CacheVisit(directory.fileSystem, descriptor, limits)
+            var visit = directory.visit(opened, limits)
             // The manifest too, whatever comes of the rest.
             defer { visit.end() }
             visit.moved(bytes.count)
             try check(manifest.root, in: file, &visit)
             // Until here it was read from the front to the end.
-            directory.fileSystem.expectRandomReads(descriptor)
+            opened.fileSystem.expectRandomReads(opened.descriptor)
             return Checked(manifest: manifest, file: file)
         } catch let refusal as StateRefusal {
             throw .stateRefused(directory.path, refusal)
         } catch {
-            throw .stateUnreadable(directory.path, errno: (error as? Errno)?.rawValue)
+            throw directory.unreadable(error)
         }
     }
 
-    private func read(_ descriptor: CInt, at offset: UInt64, count: Int) throws -> [UInt8] {
+    private func read(_ file: StateFile, at offset: UInt64, count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         // Valid for the call.
         let found = try unsafe bytes.withUnsafeMutableBytes { bytes in
-            try unsafe directory.fileSystem.readFully(
-                descriptor,
+            try unsafe file.fileSystem.readFully(
+                file.descriptor,
                 at: Int64(offset),
                 into: bytes,
                 UnsafeMutableRawBufferPointer(start: nil, count: 0)

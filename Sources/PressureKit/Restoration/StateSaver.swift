@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Writes one saved state. Blocks; on a thread that may.
 struct StateSaver {
-    let directory: StateDirectory
+    let directory: any StatePlace
     let version: String
     /// Those of the manager's spill file: the space to be left free, and what is to become of the page cache.
     let limits: SpillLimits
@@ -15,20 +15,20 @@ struct StateSaver {
     func save(_ root: PressureController) throws(PressureError) -> StateReport {
         var report = StateReport()
         report.version = version
-        let new: StateDirectory.NewState
+        let new: StateFile
         do {
             new = try directory.openNew()
         } catch {
-            throw .stateNotSaved(directory.path, "\(error)", cause: error)
+            throw notSaved(error)
         }
         // Closes the descriptor when it is released.
         let file = SegmentFile(
             adopting: new.descriptor,
-            fileSystem: directory.fileSystem,
+            fileSystem: new.fileSystem,
             limits: SpillLimits(freeSpaceFloor: limits.freeSpaceFloor)
         )
         do {
-            let visit = CacheVisit(directory.fileSystem, new.descriptor, limits)
+            let visit = directory.visit(new, limits)
             let writer = StateFrames(file: file, encoder: try ChunkEncoder(clock: clock), visit: visit)
             let node = try describe(root, writer, &report, depth: 0)
             report.failures = writer.failures
@@ -42,22 +42,27 @@ struct StateSaver {
             let units = file.units
             let tail = manifest + StateTrailer(units: UInt64(units), manifest: manifest).encoded
             let offset = Int64(units) * Int64(ExtentAllocator.unitSize)
-            try write(tail, at: offset, of: new.descriptor)
+            try write(tail, at: offset, of: new)
             try directory.replace(with: new)
             writer.visit.end()
             report.byteCount = ByteCount(bytes: Int(offset) + tail.count)
         } catch {
             directory.discard(new)
-            let cause = (error as? SpillFailure)?.pressureError() ?? error
-            throw .stateNotSaved(directory.path, (cause as? PressureError)?.message ?? "\(cause)", cause: cause)
+            let cause = (error as? SpillFailure).map(directory.failure) ?? error
+            throw notSaved(cause)
         }
         try directory.settle()
         return report
     }
 
+    private func notSaved(_ cause: any Error) -> PressureError {
+        let reason = (cause as? PressureError)?.message ?? "\(cause)"
+        return .stateNotSaved(directory.path, reason, cause: cause, whatWas: directory.whatWas)
+    }
+
     /// Writes what follows the values, and reads it back: a write that lies must not cost the state that there was.
-    private func write(_ tail: [UInt8], at offset: Int64, of descriptor: CInt) throws {
-        let fileSystem = directory.fileSystem
+    private func write(_ tail: [UInt8], at offset: Int64, of new: StateFile) throws {
+        let (fileSystem, descriptor) = (new.fileSystem, new.descriptor)
         // Both are valid for their calls.
         try unsafe tail.withUnsafeBytes { bytes in
             let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)

@@ -5,7 +5,8 @@ import SystemPackage
 /// Where a limit on memory counts the page cache, what a saved state brings there goes again, window by window: it is
 /// read or written once, and would be taken for room that the app's values need.
 struct CacheVisit {
-    private let fileSystem: any NamedFileSystem
+    /// `nil` where there is no page cache.
+    private let fileSystem: (any NamedFileSystem)?
     private let descriptor: CInt
     /// Bytes after which they go; `nil` where the kernel may keep them.
     private let window: Int?
@@ -16,6 +17,13 @@ struct CacheVisit {
         self.fileSystem = fileSystem
         self.descriptor = descriptor
         window = limits.bypassPageCache ? limits.writebackWindow : nil
+    }
+
+    /// One on a server.
+    init() {
+        fileSystem = nil
+        descriptor = -1
+        window = nil
     }
 
     /// Notes bytes that were read.
@@ -31,7 +39,7 @@ struct CacheVisit {
     mutating func wrote(_ bytes: Int) throws(Errno) {
         count += bytes
         guard let window, count >= window else { return }
-        try fileSystem.synchronize(descriptor)
+        try fileSystem?.synchronize(descriptor)
         drop()
     }
 
@@ -42,7 +50,7 @@ struct CacheVisit {
 
     /// Everything is on the device: that it cannot be dropped is no failure of what was read or written.
     private mutating func drop() {
-        try? fileSystem.finishWriteback(descriptor, at: 0, count: 0)
+        try? fileSystem?.finishWriteback(descriptor, at: 0, count: 0)
         count = 0
     }
 }

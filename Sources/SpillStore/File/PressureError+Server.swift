@@ -45,7 +45,7 @@ extension SpillFailure {
 
 extension Errno {
     /// What a server did that this stands for, after its name, and what to do.
-    fileprivate var ofServer: (what: String, remedy: String) {
+    var ofServer: (what: String, remedy: String) {
         switch self {
         case .timedOut:
             ("did not answer in time", "Look at its load and at the network, or give it longer.")
@@ -58,13 +58,18 @@ extension Errno {
         case .permissionDenied:
             ("does not let us in", "Correct user and password.")
         case .notPermitted:
-            ("does not permit what spilling needs", "Permit the user's ACL the commands that the documentation lists.")
+            ("does not permit what this needs", "Permit the user's ACL the commands that the documentation lists.")
         case .noSpace:
             ("is full", "Raise its maxmemory, or lower spillLimit.")
         case .readOnlyFileSystem:
             ("is a read-only replica", "Spill to the primary.")
         case .resourceTemporarilyUnavailable:
             ("is busy: it loads, fails over, or has too many clients", "Wait, or look at its log.")
+        case .illegalByteSequence:
+            (
+                "does not have what was written there",
+                "Look at its log: it may have been restarted or emptied meanwhile."
+            )
         case .badMessage:
             ("answered what is no answer", "Make sure that Redis or Valkey is at this address, and nothing else.")
         case .notSupported:

@@ -39,6 +39,29 @@ struct RedisAnswer: ~Copyable {
     /// The answer as a number; `nil` if it is none.
     var integer: Int? { unsafe reply.pointee.type == REDIS_REPLY_INTEGER ? Int(reply.pointee.integer) : nil }
 
+    /// Whether it is nothing: there is no such key, or a transaction was not carried out.
+    var isNothing: Bool { unsafe reply.pointee.type == REDIS_REPLY_NIL }
+
+    /// Whether it is a string of just these bytes.
+    func isEqual(to expected: UnsafeRawBufferPointer) -> Bool {
+        guard unsafe reply.pointee.type == REDIS_REPLY_STRING, let bytes = unsafe reply.pointee.str,
+            unsafe Int(reply.pointee.len) == expected.count
+        else { return false }
+        guard let base = expected.baseAddress else { return true }
+        // Both are that long.
+        return unsafe memcmp(bytes, base, expected.count) == 0
+    }
+
+    /// The bytes, if it is a string of so many; `nil` if there is none, or it has another length.
+    func bytes(count: Int) throws(RedisFailure) -> [UInt8]? {
+        let type = unsafe reply.pointee.type
+        if type == REDIS_REPLY_NIL { return nil }
+        guard type == REDIS_REPLY_STRING, let bytes = unsafe reply.pointee.str else { throw .nonsense }
+        // As many as it says.
+        return unsafe Int(reply.pointee.len) == count
+            ? Array(UnsafeRawBufferPointer(start: bytes, count: count)) : nil
+    }
+
     /// Whether it is a string of bytes, and if so, whether it had as many as `destination`, which has them then.
     func copyBytes(to destination: UnsafeMutableRawBufferPointer) throws(RedisFailure) -> Bool {
         let type = unsafe reply.pointee.type

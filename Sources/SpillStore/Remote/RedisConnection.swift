@@ -79,6 +79,15 @@ final class RedisConnection: @unchecked Sendable {
         try unsafe append(words, last: bytes)
     }
 
+    /// The same for bytes of an array.
+    func append(_ words: [String], bytes: ArraySlice<UInt8>) throws(RedisFailure) {
+        // Valid for the call, which has copied them when it returns.
+        let result = unsafe bytes.withUnsafeBytes { bytes -> Result<Void, RedisFailure> in
+            Result { () throws(RedisFailure) in try unsafe append(words, last: bytes) }
+        }
+        try result.get()
+    }
+
     private func append(_ words: [String], last: UnsafeRawBufferPointer?) throws(RedisFailure) {
         var joined: [UInt8] = []
         var lengths: [Int] = []

@@ -88,7 +88,7 @@ extension RedisSpace {
             let end = time * 1000 + Int(options.lease.nanoseconds / 1_000_000)
             try connection.append(["MULTI"])
             try connection.append([
-                "HSET", keys.about, "pid", "\(getpid())", "host", Self.hostName, "segments", "\(segments)",
+                "HSET", keys.about, "pid", "\(getpid())", "host", RedisStateOwner.hostName, "segments", "\(segments)",
                 "bytes", "\(segments * RedisSegments.segmentLength)", "lease", lease,
             ])
             try connection.append(["HSETNX", keys.about, "started", "\(time)"])
@@ -135,13 +135,6 @@ extension RedisSpace {
             }
             start = batch.endIndex
         }
-    }
-
-    private static var hostName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        // As long as the array, whose last element stays 0.
-        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 #endif

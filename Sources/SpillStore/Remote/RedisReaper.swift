@@ -31,7 +31,7 @@ package struct RedisReaper: Sendable {
     }
 
     private let server: RedisServer
-    private let keyPrefix: String
+    let keyPrefix: String
 
     package init(_ server: RedisServer, keyPrefix: String = "pk") {
         self.server = server
@@ -64,7 +64,7 @@ package struct RedisReaper: Sendable {
         }
     }
 
-    private func connected<Result>(
+    func connected<Result>(
         _ body: (RedisConnection) throws(RedisFailure) -> Result
     ) throws(PressureError) -> Result {
         do throws(RedisFailure) {

@@ -10,7 +10,7 @@ package import SystemPackage
 /// written, or does not match its checksum.
 ///
 /// Every call blocks on the network, no longer than deadlines allow, and allocates: hiredis copies requests and answers.
-package final class RedisSpace: FileSystem {
+package final class RedisSpace: RedisFileSystem {
     let options: RedisSpaceOptions
     let pool: RedisPool
     let keys: RedisKeys
@@ -175,28 +175,6 @@ package final class RedisSpace: FileSystem {
     package func truncate(_ descriptor: CInt, to size: Int64) throws(Errno) {
         try punchHole(descriptor, at: size, count: .max)
     }
-}
-
-// MARK: - What a server has no part in
-
-extension RedisSpace {
-    package func openExclusive(_ path: String) throws(Errno) -> CInt { throw .notSupported }
-
-    /// There is no cache between us and it.
-    package func openDirect(_ descriptor: CInt) throws(Errno) -> CInt { throw .notSupported }
-
-    package func expectRandomReads(_ descriptor: CInt) {}
-
-    package func unlink(_ path: String) throws(Errno) {}
-
-    package func startWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
-
-    package func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
-
-    package func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {}
-
-    /// Room on a server is known when it says that there is none.
-    package func freeSpace(_ descriptor: CInt) throws(Errno) -> UInt64 { .max }
 
     package func usage(_ descriptor: CInt) throws(Errno) -> FileUsage {
         segments.withLock { segments in
@@ -206,11 +184,5 @@ extension RedisSpace {
             )
         }
     }
-
-    package func directoryFacts(_ path: String) throws(Errno) -> DirectoryFacts { throw .notSupported }
-
-    package var maximumFileSize: Int64 { .max }
-
-    package var effectiveUser: UInt32 { 0 }
 }
 #endif

@@ -7,17 +7,19 @@ import SpillStore
 struct RemoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remote",
-        abstract: "List what processes have spilled to a Redis or Valkey server, and sweep what nobody holds.",
+        abstract: "List what is spilled to a Redis or Valkey server and saved there, and sweep what nobody holds.",
         discussion: Prose.flowing(
             """
             A line for each generation, that is for what one process has there: its size, its age, and how long it stays if
-            nothing more is heard of the process. That is the lease, which a process renews as long as it lives.
+            nothing more is heard of the process. That is the lease, which a process renews as long as it lives. Then a line
+            for each saved state: its size, who saved it and when, how long it stays, and who holds it. --sweep leaves those
+            alone: they stay for the time that they were given.
 
               pressuresim remote cache.internal:6379
               pressuresim remote cache.internal --sweep
 
             The password is read from the environment variable REDISCLI_AUTH, as redis-cli does. The user needs the commands
-            TIME, ZRANGE, SCAN, PTTL, STRLEN and HMGET, and UNLINK and ZREM to sweep.
+            TIME, ZRANGE, SCAN, PTTL, STRLEN, HMGET and GET, and UNLINK and ZREM to sweep.
 
             Exit status: 0 listed or swept; 2 the input is wrong; 3 the server cannot be reached.
             """
@@ -36,7 +38,7 @@ struct RemoteCommand: AsyncParsableCommand {
     @Flag(help: "Delete what has no lease, or one that is over.")
     var sweep = false
 
-    @Flag(help: "With --sweep, delete everything: processes that run lose what they have there.")
+    @Flag(help: "With --sweep, delete everything: saved states, and what processes that run have there.")
     var all = false
 
     @Option(help: .json, completion: .file(extensions: ["json"]))
@@ -59,8 +61,12 @@ struct RemoteCommand: AsyncParsableCommand {
         }
         let options = address.remote(user: user).options
         let reaper = RedisReaper(options.server, keyPrefix: prefix)
-        let found = try await Blocking.run("remote") { sweep ? try reaper.sweep(all: all) : try reaper.list() }
-        let report = RemoteReport(server: options.server.name, isSwept: sweep, generations: found)
+        let (found, states) = try await Blocking.run("remote") {
+            sweep
+                ? (try reaper.sweep(all: all), try reaper.sweepStates(all: all))
+                : (try reaper.list(), try reaper.states())
+        }
+        let report = RemoteReport(server: options.server.name, isSwept: sweep, generations: found, states: states)
         if json != "-" { try CommandOutput.print(report.text) }
         if let json { try CommandOutput.write(CommandJSON.encode(RemoteReport.Facts(report)), to: json) }
     }

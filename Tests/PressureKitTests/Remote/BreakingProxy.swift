@@ -21,13 +21,20 @@ final class BreakingProxy: Sendable {
         /// Keeps requests back until they are let go. Then they go on to the server, as a slow network would have it, whether
         /// anybody waits for the answer or not.
         case hold
+        /// The same for requests that have this word.
+        case holdWord(String)
+        /// Changes a byte of the next long answer.
+        case falsify
+        /// After so many pieces of answers, or of requests, every connection is closed.
+        case cutAnswers(Int), cutRequests(Int)
     }
 
     let socket: String
     private let target: String
     private let listener: CInt
     private let mode = Lock(Mode.pass)
-    private let lettingGo = ConditionLock(false)
+    /// Requests that were held back, and how many of them go on, in their order.
+    private let holding = ConditionLock((held: 0, free: 0))
     private let counts = Lock((connections: 0, broken: 0))
 
     init(to server: TestServer) throws {
@@ -42,8 +49,8 @@ final class BreakingProxy: Sendable {
 
     func set(_ mode: Mode) { self.mode.withLock { $0 = mode } }
 
-    /// What was held back goes on.
-    func letGo() { lettingGo.withLock { $0 = true } }
+    /// What was held back goes on, or the first so many.
+    func letGo(_ count: Int = .max) { holding.withLock { $0.free = count } }
 
     /// How often it has broken something.
     var broken: Int { counts.withLock { $0.broken } }
@@ -111,10 +118,15 @@ final class BreakingProxy: Sendable {
     /// Requests. What was held back goes on even if the client has gone meanwhile.
     private func up(_ ends: Ends) {
         while let bytes = Self.read(ends.client) {
-            if mode.withLock({ $0 }) == .hold {
+            if isHeld(bytes) {
                 counts.withLock { $0.broken += 1 }
-                lettingGo.wait { $0 ? () : nil }
+                let number = holding.withLock { holding in
+                    holding.held += 1
+                    return holding.held
+                }
+                holding.wait { $0.free >= number ? () : nil }
             }
+            if isCut(isAnswer: false) { break }
             Self.write(ends.server, bytes)
         }
         // The server reads to the end, and finds somebody who takes its answers: so it carries out all of it.
@@ -125,7 +137,18 @@ final class BreakingProxy: Sendable {
     private func down(_ ends: Ends) {
         loop: while let bytes = Self.read(ends.server) {
             switch mode.withLock({ $0 }) {
-            case .pass, .hold, .refuse: Self.write(ends.client, bytes)
+            case .pass, .hold, .holdWord, .refuse, .cutRequests: Self.write(ends.client, bytes)
+            case .falsify:
+                var bytes = bytes
+                if bytes.count > 1000 {
+                    bytes[bytes.count / 2] ^= 1
+                    mode.withLock { $0 = .pass }
+                    counts.withLock { $0.broken += 1 }
+                }
+                Self.write(ends.client, bytes)
+            case .cutAnswers:
+                if isCut(isAnswer: true) { break loop }
+                Self.write(ends.client, bytes)
             case .closeAfter(let count):
                 counts.withLock { $0.broken += 1 }
                 Self.write(ends.client, Array(bytes.prefix(count)))
@@ -137,6 +160,31 @@ final class BreakingProxy: Sendable {
             }
         }
         ends.shut()
+    }
+
+    private func isHeld(_ bytes: [UInt8]) -> Bool {
+        switch mode.withLock({ $0 }) {
+        case .hold: true
+        case .holdWord(let word): bytes.firstRange(of: Array(word.utf8)) != nil
+        default: false
+        }
+    }
+
+    /// Counts down.
+    private func isCut(isAnswer: Bool) -> Bool {
+        let isCut = mode.withLock { mode in
+            switch mode {
+            case .cutAnswers(let left) where isAnswer:
+                mode = .cutAnswers(max(0, left - 1))
+                return left == 0
+            case .cutRequests(let left) where !isAnswer:
+                mode = .cutRequests(max(0, left - 1))
+                return left == 0
+            default: return false
+            }
+        }
+        if isCut { counts.withLock { $0.broken += 1 } }
+        return isCut
     }
 
     private static func read(_ descriptor: CInt) -> [UInt8]? {

@@ -46,6 +46,43 @@ import Testing
         #expect(Set(server.keyNames) == ["pk:{shy}:other", "pkother:{dead}:1"])
     }
 
+    /// By name, with what it takes, who saved it, when, and for how long; a sweep leaves it alone.
+    @Test func savedStatesAreListedAndLeftAlone() async throws {
+        let server = try TestServer()
+        let travelling = TravellingState(server)
+        let sizes = [1_500_000, 5000, 10]
+        try await travelling.save(sizes)
+        let reaper = RedisReaper(server.server)
+        let state = try #require(try reaper.states().first)
+        #expect(state.name == "app" && state.pid == Int(getpid()) && state.host == RedisStateOwner.hostName)
+        #expect(state.bytes == (try travelling.names.reduce(0) { $0 + (try server.contents(of: $1).count) }))
+        #expect(state.otherBytes == 0 && state.holder == nil && state.age != nil)
+        #expect(try #require(state.left) > 0 && #require(state.left) <= 86_400_000)
+        #expect(try reaper.list() == [], "it is no generation of a process")
+        // Whoever reads it is told of; what an interrupted save leaves is counted.
+        let app = try TravellingApp(nil)
+        try await app.manager.restoreState(from: travelling.state(), version: "1")
+        server.run("SET", travelling.keys.segment(0, of: "begun"), "xyz", "EX", "1000")
+        server.run("SET", "pk:state:{other}:gone:0", "xy", "PX", "50000")
+        let found = try reaper.states()
+        #expect(found.map(\.name) == ["app", "other"])
+        #expect(found[0].holder == "process \(getpid()) on \(RedisStateOwner.hostName)")
+        #expect(found[0].otherBytes == 3 && found[0].left ?? 0 > 1_000_000)
+        #expect(found[1].bytes == 0 && found[1].otherBytes == 2 && (1...50_000).contains(found[1].left ?? 0))
+        #expect(try reaper.sweep(all: false) == [] && reaper.sweepStates(all: false) == [])
+        try await app.expect(sizes)
+        // What belongs to no state and has no lease is nobody's.
+        server.run("PERSIST", travelling.keys.segment(0, of: "begun"))
+        server.run("PERSIST", travelling.keys.record)
+        #expect(try reaper.states()[0].left == nil)
+        let swept = try reaper.sweepStates(all: false)
+        #expect(swept.map(\.name) == ["app"] && swept[0].bytes == 0 && swept[0].otherBytes == 3)
+        #expect(try reaper.states()[0].otherBytes == 0)
+        try await app.manager.saveState(to: travelling.state(), version: "1")
+        #expect(try reaper.sweepStates(all: true).map(\.name) == ["app", "other"])
+        #expect(server.keyNames.isEmpty)
+    }
+
     @Test func aServerThatIsNotThereIsAnError() throws {
         let server = try TestServer()
         server.kill()

@@ -8,4 +8,11 @@ private func configureRemote(password: String) -> PressureConfiguration {
     configuration.spillLimit = .gibibytes(2)
     return configuration
 }
+
+private func travel(_ manager: PressureManager, password: String) async throws {
+    let state = RemoteState("thumbnails", on: .redis(host: "redis", user: "thumbnails", password: password))
+    try await manager.restoreState(from: state, version: "2")
+    // … the app at work …
+    try await manager.saveState(to: state, version: "2")
+}
 #endif
