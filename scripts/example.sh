@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The examples, each a package of its own that depends on this one by path: Minimal prints what the README shows (numbers may
-# differ); HTTPCache loads each page once, or ends with a failure; Notebook passes its tests and survives SIGKILL; ThumbnailServer fares under a limit as its README says, for a few
-# seconds.
+# differ); HTTPCache loads each page once, or ends with a failure; Notebook passes its tests and survives SIGKILL; Travel
+# restores on one machine what was saved on another; ThumbnailServer fares under a limit as its README says, for a few seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -24,6 +24,13 @@ echo "example: Notebook"
 "$swift" test --package-path Examples/Notebook
 # As the tests have built it.
 Examples/Notebook/run.sh debug
+
+echo "example: Travel"
+if scripts/setup.sh redis; then
+    Examples/Travel/run.sh debug
+else
+    echo "example: Travel LEFT OUT, since hiredis's headers or a server cannot be installed here"
+fi
 
 echo "example: ThumbnailServer"
 Examples/ThumbnailServer/run.sh --short

@@ -28,6 +28,7 @@ others() {
 
 # Before anything else installs something: two at a time cannot.
 scripts/setup.sh zstd || echo "tests: without libzstd's headers"
+scripts/setup.sh redis || echo "tests: without hiredis's headers, or without a server"
 step "build" "$swift" build --build-tests
 # Before the rest begins beside: what is shown there is shown on a machine that has time for it.
 step "real memory limits" scripts/real.sh
