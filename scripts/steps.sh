@@ -101,13 +101,12 @@ together() {
     passed=$((passed + more[0]))
     failed=$((failed + more[1]))
     [ ! -f "$lanes/$1.failures" ] || while read -r failure; do failures+=("$failure"); done <"$lanes/$1.failures"
-    rm -rf "$lanes"
 }
 
 # The last word: what failed, and the count. Its status is that of the script.
 finish() {
     cat "$complaints"
-    rm -rf "$saying"
+    rm -rf "$saying" "$lanes"
     printf '\n'
     local failure
     for failure in "${failures[@]}"; do printf 'failed: %s\n' "$failure"; done

@@ -18,10 +18,13 @@ alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedF
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 # `Lock` has to be told.
 tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER)
-others() {
-    # What it never runs is not built for it, the tool above all.
+# What it never runs is not built for it, the tool above all.
+sanitized() {
     export PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests
     step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
+}
+others() {
+    export PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests
     tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
     step "traits" scripts/traits.sh
 }
@@ -30,13 +33,16 @@ others() {
 scripts/setup.sh zstd || echo "tests: without libzstd's headers"
 scripts/setup.sh redis || echo "tests: without hiredis's headers, or without a server"
 step "build" "$swift" build --build-tests
+# Optimized, the tool is built a module at a time, each by one processor.
+beside sanitized
+step "build of the tool" "$swift" build --configuration release --product pressuresim
+together sanitized
 # Before the rest begins beside: what is shown there is shown on a machine that has time for it.
 step "real memory limits" scripts/real.sh
 step "a guest kernel" scripts/guest.sh --short
 beside others
 # Optimized, the tool plays whole scenarios in less than half the time; the steps below play them unoptimized.
-export PRESSURESIM=$PWD/.build/release/pressuresim
-"$swift" build --configuration release --product pressuresim >/dev/null || unset PRESSURESIM
+[ ! -x .build/release/pressuresim ] || export PRESSURESIM=$PWD/.build/release/pressuresim
 # Those below real limits have run above.
 tests "tests" 2400 --skip-build --skip RealPressureTests
 unset PRESSURESIM
