@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
+# A module that is compiled as a whole leaves its object file in the package's directory.
+trap 'rm -f ./*.o' EXIT
 # Only what is built here.
 export PRESSUREKIT_ONLY_TESTS=PressureKitTests
 
