@@ -11,7 +11,7 @@ alone='(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Thresho
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
 alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
-alone+='|StallEvaluator|Fragmentation|RankSort|everyLengthComesBackWhereverItIsToLie|aTreeIsSavedAsDeepAsItIsRead'
+alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # They end processes, or make some that start threads after fork(2).
 # The last two weigh a process, which the sanitizer makes heavier.
 alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|whatIsClaimedIsReturned)'

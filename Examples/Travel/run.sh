@@ -72,6 +72,18 @@ await() {
     return 1
 }
 
+# Restores on one, as soon as whoever was killed has the state no more: for its lease.
+restore_once_free() {
+    local try
+    for ((try = 0; try < 30; try++)); do
+        launch one restore
+        sleep 0.5
+        ! grep -q "^stateDirectoryInUse" "$place/one" || continue
+        break
+    done
+    await one "^64 of 64 pages"
+}
+
 kill_it() {
     kill -KILL "$app" 2>/dev/null || true
     wait "$app" 2>/dev/null || true
@@ -95,13 +107,7 @@ app=$reader
 kill_it
 
 echo "two was killed as well, and the state is one's within the lease:"
-for ((try = 0; try < 30; try++)); do
-    launch one restore
-    sleep 0.5
-    ! grep -q "^stateDirectoryInUse" "$place/one" || continue
-    break
-done
-await one "^64 of 64 pages"
+restore_once_free
 kill_it
 
 echo "killed in mid-save, it leaves what was saved before:"
@@ -109,11 +115,5 @@ sleep 4
 launch two save 8 killed
 wait "$app" 2>/dev/null || true
 grep -q "^saved" "$place/two" && { echo "travel: it was to be killed" >&2; exit 1; }
-for ((try = 0; try < 30; try++)); do
-    launch one restore
-    sleep 0.5
-    ! grep -q "^stateDirectoryInUse" "$place/one" || continue
-    break
-done
-await one "^64 of 64 pages"
+restore_once_free
 grep -q "^the reader is on page 7" "$place/one"

@@ -7,21 +7,32 @@ import Synchronization
 /// A thread that works in no hurry has the process's own priority, and among a hundred readers it gets a processor ten times
 /// a second. Whoever finds that its work has become urgent meanwhile says so here: the thread itself would look too late.
 package final class ThreadPriority: Sendable {
-    private let thread = pk_thread_number()
-    private let ordinary = getpriority(CInt(PRIO_PROCESS.rawValue), 0)
+    private let apply: @Sendable (_ isUrgent: Bool) -> Void
     private let state = Atomic<State>(.unknown)
 
     private enum State: UInt8, AtomicRepresentable { case unknown, usual, urgent }
 
     /// Of the calling thread, which is left as it is.
-    package init() {}
+    package convenience init() {
+        let (thread, ordinary) = (pk_thread_number(), getpriority(CInt(PRIO_PROCESS.rawValue), 0))
+        self.init { isUrgent in _ = pk_run_soon(thread, isUrgent ? max(-20, ordinary - 10) : ordinary, ordinary) }
+    }
+
+    /// - Parameter apply: tells the system.
+    package init(apply: @escaping @Sendable (_ isUrgent: Bool) -> Void) { self.apply = apply }
 
     /// Has the thread run soon after it wakes up, and briefly. If it is urgent, also with about nine times the share of a
     /// processor (ten lower in `nice(2)`), where RLIMIT_NICE or CAP_SYS_NICE allows that. Where it is not allowed, the thread goes
     /// on as it was. From any thread; no system call unless something changes.
     package func set(isUrgent: Bool) {
-        let new = isUrgent ? State.urgent : .usual
-        guard state.exchange(new, ordering: .relaxed) != new else { return }
-        _ = pk_run_soon(thread, isUrgent ? max(-20, ordinary - 10) : ordinary, ordinary)
+        var new = isUrgent ? State.urgent : .usual
+        guard state.exchange(new, ordering: .sequentiallyConsistent) != new else { return }
+        // Whoever has changed it meanwhile may have told the system before us: the last word is what it is now.
+        while true {
+            apply(new == .urgent)
+            let now = state.load(ordering: .sequentiallyConsistent)
+            if now == new { return }
+            new = now
+        }
     }
 }

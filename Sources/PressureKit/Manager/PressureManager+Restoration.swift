@@ -88,7 +88,7 @@ extension PressureManager {
         return try await Self.blocking { () throws(PressureError) in
             let place = try open(held)
             defer { place.leave() }
-            return try StateSaver(directory: place, version: version, limits: limits, clock: clock).save(root)
+            return try StateSaver(place: place, version: version, limits: limits, clock: clock).save(root)
         }
     }
 
@@ -105,7 +105,7 @@ extension PressureManager {
             report = try await Self.blocking { () throws(PressureError) in
                 let place = try open(held)
                 defer { place.leave() }
-                let restorer = StateRestorer(directory: place, limits: file.limits, decoders: file.decoders)
+                let restorer = StateRestorer(place: place, limits: file.limits, decoders: file.decoders)
                 guard let state = try restorer.read() else { return StateReport.nothing }
                 let saved = state.manifest.version
                 guard delegate?.shouldRestoreState(savedBy: saved, version: version) ?? (saved == version) else {

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Reads one saved state, refuses it whole, or applies it. Blocks; on a thread that may.
 struct StateRestorer {
-    let directory: any StatePlace
+    let place: any StatePlace
     /// Those of the manager's spill file, which say what is to become of the page cache.
     var limits = SpillLimits()
     /// The manager's.
@@ -22,10 +22,10 @@ struct StateRestorer {
     func read() throws(PressureError) -> Checked? {
         let opened: StateFile
         do {
-            guard let found = try directory.open() else { return nil }
+            guard let found = try place.open() else { return nil }
             opened = found
         } catch {
-            throw directory.unreadable(error)
+            throw place.unreadable(error)
         }
         // Closes the descriptor when it is released.
         let file = SegmentFile(
@@ -49,7 +49,7 @@ struct StateRestorer {
                 throw StateRefusal.damaged("its manifest is not the one written")
             }
             let manifest = try StateManifest(bytes[...], units: UInt32(trailer.units))
-            var visit = directory.visit(opened, limits)
+            var visit = place.visit(opened, limits)
             // The manifest too, whatever comes of the rest.
             defer { visit.end() }
             visit.moved(bytes.count)
@@ -58,9 +58,9 @@ struct StateRestorer {
             opened.fileSystem.expectRandomReads(opened.descriptor)
             return Checked(manifest: manifest, file: file)
         } catch let refusal as StateRefusal {
-            throw .stateRefused(directory.path, refusal)
+            throw .stateRefused(place.path, refusal)
         } catch {
-            throw directory.unreadable(error)
+            throw place.unreadable(error)
         }
     }
 

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Writes one saved state. Blocks; on a thread that may.
 struct StateSaver {
-    let directory: any StatePlace
+    let place: any StatePlace
     let version: String
     /// Those of the manager's spill file: the space to be left free, and what is to become of the page cache.
     let limits: SpillLimits
@@ -17,7 +17,7 @@ struct StateSaver {
         report.version = version
         let new: StateFile
         do {
-            new = try directory.openNew()
+            new = try place.openNew()
         } catch {
             throw notSaved(error)
         }
@@ -28,7 +28,7 @@ struct StateSaver {
             limits: SpillLimits(freeSpaceFloor: limits.freeSpaceFloor)
         )
         do {
-            let visit = directory.visit(new, limits)
+            let visit = place.visit(new, limits)
             let writer = StateFrames(file: file, encoder: try ChunkEncoder(clock: clock), visit: visit)
             let node = try describe(root, writer, &report, depth: 0)
             report.failures = writer.failures
@@ -43,21 +43,21 @@ struct StateSaver {
             let tail = manifest + StateTrailer(units: UInt64(units), manifest: manifest).encoded
             let offset = Int64(units) * Int64(ExtentAllocator.unitSize)
             try write(tail, at: offset, of: new)
-            try directory.replace(with: new)
+            try place.replace(with: new)
             writer.visit.end()
             report.byteCount = ByteCount(bytes: Int(offset) + tail.count)
         } catch {
-            directory.discard(new)
-            let cause = (error as? SpillFailure).map(directory.failure) ?? error
+            place.discard(new)
+            let cause = (error as? SpillFailure).map(place.failure) ?? error
             throw notSaved(cause)
         }
-        try directory.settle()
+        try place.settle()
         return report
     }
 
     private func notSaved(_ cause: any Error) -> PressureError {
         let reason = (cause as? PressureError)?.message ?? "\(cause)"
-        return .stateNotSaved(directory.path, reason, cause: cause, whatWas: directory.whatWas)
+        return .stateNotSaved(place.path, reason, cause: cause, whatWas: place.whatWas)
     }
 
     /// Writes what follows the values, and reads it back: a write that lies must not cost the state that there was.

@@ -15,9 +15,6 @@ enum RedisLease {
         var isEnded = false
     }
 
-    /// Keys of one request: so that neither it nor its answers are long.
-    static let batch = 512
-
     private static let spaces = Lock<(open: [RedisSpace], isAtExit: Bool)>(([], false))
 
     /// Notes a space whose keys are to be deleted when the process exits, if not before.
@@ -68,8 +65,10 @@ extension RedisSpace {
         isKeeping.store(policy == .keepsEverything, ordering: .relaxed)
         let (numbers, garbage) = segments.withLock { ($0.numbers, $0.takeGarbage()) }
         try? delete(garbage.map(keys.segment))
-        try inBatches(numbers.map(keys.segment)) { connection, keys throws(RedisFailure) in
-            for key in keys { try connection.append(["PEXPIRE", key, lease]) }
+        if !numbers.isEmpty {
+            try pool.withConnection { connection throws(RedisFailure) in
+                try connection.expire(numbers.map(keys.segment), in: lease)
+            }
         }
         // The list is for people. Who may not write it, or not now, spills all the same.
         do throws(RedisFailure) {
@@ -117,24 +116,8 @@ extension RedisSpace {
 
     /// Deletes keys, in the server's background.
     func delete(_ names: [String]) throws(RedisFailure) {
-        try inBatches(names) { connection, names throws(RedisFailure) in try connection.append(["UNLINK"] + names) }
-    }
-
-    private func inBatches(
-        _ names: [String],
-        _ append: (RedisConnection, ArraySlice<String>) throws(RedisFailure) -> Void
-    ) throws(RedisFailure) {
-        var start = 0
-        while start < names.count {
-            let batch = names[start..<min(start + RedisLease.batch, names.count)]
-            try pool.withConnection { connection throws(RedisFailure) in
-                try append(connection, batch)
-                try connection.exchange { _, answer throws(RedisFailure) in
-                    guard answer.integer != nil else { throw .nonsense }
-                }
-            }
-            start = batch.endIndex
-        }
+        guard !names.isEmpty else { return }
+        try pool.withConnection { connection throws(RedisFailure) in try connection.unlink(names) }
     }
 }
 #endif

@@ -20,6 +20,8 @@ final class RedisPool: Sendable {
     let server: RedisServer
     private let clock: any MonotonicClock
     private let state = ConditionLock(State())
+    /// A child of fork(2) has the same sockets, and must leave them alone.
+    let process = ProcessMark()
 
     /// - Parameter clock: by which connecting is put off after failures. Deadlines go by the system's.
     init(_ server: RedisServer, clock: any MonotonicClock) {
@@ -43,6 +45,20 @@ final class RedisPool: Sendable {
         } catch {
             giveBack(error.mayArrive ? nil : connection)
             throw error
+        }
+    }
+
+    /// The same for what may be asked twice: a connection that was closed while it was idle says nothing about the server. A child
+    /// of fork(2) asks on a connection of its own.
+    func withConnectionRepeatably<Result>(
+        _ body: (RedisConnection) throws(RedisFailure) -> Result
+    ) throws(RedisFailure) -> Result {
+        guard process.isThisProcess else { return try body(try RedisConnection(to: server)) }
+        do throws(RedisFailure) {
+            return try withConnection(body)
+        } catch {
+            guard error.errno == .connectionReset else { throw error }
+            return try withConnection(body)
         }
     }
 

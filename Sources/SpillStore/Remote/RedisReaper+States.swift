@@ -40,7 +40,7 @@ extension RedisReaper {
             for found in try lookForStates(connection) {
                 let names = all ? found.names : found.garbage.map(\.name)
                 guard !names.isEmpty else { continue }
-                try RedisState.delete(names, on: connection)
+                try connection.unlink(names)
                 var state = found.state
                 if !all {
                     state.bytes = 0

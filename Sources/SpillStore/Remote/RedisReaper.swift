@@ -53,11 +53,7 @@ package struct RedisReaper: Sendable {
         try connected { connection throws(RedisFailure) in
             let swept = try look(connection).filter { all || $0.generation.state == .ended }
             for found in swept {
-                var names = found.names[...]
-                while !names.isEmpty {
-                    _ = try connection.ask(["UNLINK"] + names.prefix(RedisLease.batch))
-                    names = names.dropFirst(RedisLease.batch)
-                }
+                try connection.unlink(found.names)
                 _ = try connection.ask(["ZREM", RedisKeys.registry(prefix: keyPrefix), found.generation.name])
             }
             return swept.map(\.generation)

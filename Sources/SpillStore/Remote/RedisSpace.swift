@@ -19,8 +19,7 @@ package final class RedisSpace: RedisFileSystem {
     let isKeeping = Atomic<Bool>(false)
     /// What the thread that renews the lease is told, and what it says.
     let life = ConditionLock(RedisLease.Life())
-    /// A child of fork(2) has the same sockets, and must leave them alone.
-    let process = ProcessMark()
+    var process: ProcessMark { pool.process }
 
     /// Makes a space for one file, and asks nothing of the server yet.
     ///
@@ -71,33 +70,13 @@ package final class RedisSpace: RedisFileSystem {
         let destination = unsafe first.isEmpty ? second : first
         let parts = segments.withLock { $0.parts(at: offset, count: destination.count) }
         do throws(RedisFailure) {
-            return try withConnection { connection throws(RedisFailure) in
-                try unsafe fetch(parts, into: destination, on: connection)
+            return try pool.withConnectionRepeatably { connection throws(RedisFailure) in
+                let named = parts.map { (keys.segment($0.number), $0.offset, $0.range) }
+                return try unsafe connection.read(named, into: destination)
             }
         } catch {
             throw error.errno
         }
-    }
-
-    private func fetch(
-        _ parts: [RedisSegments.Part],
-        into destination: UnsafeMutableRawBufferPointer,
-        on connection: RedisConnection
-    ) throws(RedisFailure) -> Int {
-        for part in parts {
-            let last = part.offset + part.range.count - 1
-            try connection.append(["GETRANGE", keys.segment(part.number), "\(part.offset)", "\(last)"])
-        }
-        var count = 0
-        var isWhole = true
-        try connection.exchange { index, answer throws(RedisFailure) in
-            // A part's range lies in the destination.
-            let place = unsafe UnsafeMutableRawBufferPointer(rebasing: destination[parts[index].range])
-            // What is there no more is an empty string, and ends the file.
-            isWhole = try unsafe answer.copyBytes(to: place) && isWhole
-            if isWhole { count += place.count }
-        }
-        return count
     }
 
     package func write(
@@ -144,20 +123,6 @@ package final class RedisSpace: RedisFileSystem {
             case 4: guard try answer.integers() == [end + 1, end + 1, 1] else { throw .nonsense }
             default: guard answer.text == "QUEUED" else { throw .nonsense }
             }
-        }
-    }
-
-    /// A child of fork(2) reads on a connection of its own.
-    private func withConnection<Result>(
-        _ body: (RedisConnection) throws(RedisFailure) -> Result
-    ) throws(RedisFailure) -> Result {
-        guard process.isThisProcess else { return try body(try RedisConnection(to: options.server)) }
-        do throws(RedisFailure) {
-            return try pool.withConnection(body)
-        } catch {
-            // One that was closed while it was idle says nothing about the server.
-            guard error.errno == .connectionReset else { throw error }
-            return try pool.withConnection(body)
         }
     }
 

@@ -87,7 +87,7 @@ extension RedisState {
             case .renew: if options.renews { renew() }
             // What cannot be deleted now goes with its lease.
             case .delete(let names):
-                try? withConnection { connection throws(RedisFailure) in try Self.delete(names, on: connection) }
+                try? pool.withConnectionRepeatably { connection throws(RedisFailure) in try connection.unlink(names) }
             case .end: if endThread() { break loop }
             }
         }
@@ -104,18 +104,15 @@ extension RedisState {
         return isEnding
     }
 
-    static func delete(_ names: [String], on connection: RedisConnection) throws(RedisFailure) {
-        try forAll(names, on: connection) { batch throws(RedisFailure) in try connection.append(["UNLINK"] + batch) }
-    }
-
     // MARK: Renewing
 
     /// Gives a sign of life: renews the lock, and the leases of what is read here, and asks whether the server may evict now.
     func renew() {
         // What fails now is tried again well before the lease ends.
         if life.withQuietLock({ $0.isLocked }), (try? isRenewed()) == false { life.withLock { $0.isLocked = false } }
-        if let policy = try? withConnection({ connection throws(RedisFailure) in try EvictionOfServer.ask(connection) })
-        {
+        if let policy = try? pool.withConnectionRepeatably({ connection throws(RedisFailure) in
+            try EvictionOfServer.ask(connection)
+        }) {
             isKeeping.store(policy == .keepsEverything, ordering: .relaxed)
         }
         for reader in life.withQuietLock({ $0.readers }) { try? renew(reader) }
@@ -126,10 +123,8 @@ extension RedisState {
         let left = reader.isCurrent ? max(.zero, reader.end - SystemClock().now()) : .zero
         // Longer than the record, by which they are found.
         let time = "\((left + options.lease).nanoseconds / 1_000_000)"
-        _ = try withConnection { connection throws(RedisFailure) in
-            try Self.forAll(names(reader), on: connection) { batch throws(RedisFailure) in
-                for name in batch { try connection.append(["PEXPIRE", name, time]) }
-            }
+        _ = try pool.withConnectionRepeatably { connection throws(RedisFailure) in
+            try connection.expire(names(reader), in: time)
         }
     }
 

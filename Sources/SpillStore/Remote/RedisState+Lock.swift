@@ -16,7 +16,7 @@ extension RedisState {
         try locking.withLock { _ throws(PressureError) in
             let taking: Taking
             do throws(RedisFailure) {
-                taking = try withConnection { connection throws(RedisFailure) in
+                taking = try pool.withConnectionRepeatably { connection throws(RedisFailure) in
                     guard try EvictionOfServer.ask(connection) == .keepsEverything else { return .mayEvict }
                     return try take(on: connection)
                 }

@@ -52,7 +52,9 @@ extension RedisState {
     private func put(_ writer: RedisStateWriter, _ lifetime: Duration) throws(RedisFailure) -> Outcome {
         // The bytes outlive the record: without it they are nothing.
         let bytes = try writer.finish(keptFor: lifetime + options.lease)
-        let policy = try withConnection { connection throws(RedisFailure) in try EvictionOfServer.ask(connection) }
+        let policy = try pool.withConnectionRepeatably { connection throws(RedisFailure) in
+            try EvictionOfServer.ask(connection)
+        }
         guard policy == .keepsEverything else { return .mayEvict }
         do throws(RedisFailure) {
             return try commit(writer.generation, bytes, lifetime) ? .done : .lost
@@ -67,7 +69,8 @@ extension RedisState {
 
     /// - Returns: whether the lock was ours.
     private func commit(_ generation: String, _ bytes: Int, _ lifetime: Duration) throws(RedisFailure) -> Bool {
-        let (before, time) = try withConnection { connection throws(RedisFailure) -> (RedisStateRecord?, Int) in
+        let (before, time) = try pool.withConnectionRepeatably {
+            connection throws(RedisFailure) -> (RedisStateRecord?, Int) in
             let before = try self.record(on: connection)
             guard let time = try connection.ask(["TIME"]).list?.first.flatMap({ Int($0) }) else { throw .nonsense }
             return (before, time)
@@ -88,8 +91,8 @@ extension RedisState {
             try connection.append(["PEXPIRE", keys.record, "\(lifetime.nanoseconds / 1_000_000)"])
             var rest = garbage[...]
             while !rest.isEmpty {
-                try connection.append(["UNLINK"] + rest.prefix(RedisLease.batch))
-                rest = rest.dropFirst(RedisLease.batch)
+                try connection.append(["UNLINK"] + rest.prefix(RedisConnection.keysOfRequest))
+                rest = rest.dropFirst(RedisConnection.keysOfRequest)
             }
         } != nil
     }
@@ -119,7 +122,8 @@ extension RedisState {
     /// - Throws: ``PressureError`` with `serverUnusable`.
     package func open() throws(PressureError) -> RedisStateReader? {
         do throws(RedisFailure) {
-            let found = try withConnection { connection throws(RedisFailure) -> (RedisStateRecord, Int)? in
+            let found = try pool.withConnectionRepeatably {
+                connection throws(RedisFailure) -> (RedisStateRecord, Int)? in
                 let record = try self.record(on: connection)
                 guard let left = try connection.ask(["PTTL", keys.record]).integer else { throw .nonsense }
                 return record.map { ($0, left) }
@@ -142,14 +146,16 @@ extension RedisState {
     package func remove() throws(PressureError) -> Bool {
         let isRemoved: Bool?
         do throws(RedisFailure) {
-            let before = try withConnection { connection throws(RedisFailure) in try record(on: connection) }
+            let before = try pool.withConnectionRepeatably { connection throws(RedisFailure) in
+                try record(on: connection)
+            }
             let isRead = life.withQuietLock { life in life.readers.contains { $0.generation == before?.generation } }
             let garbage = isRead ? [] : before.map { keys.segments(of: $0.generation, count: $0.segments) } ?? []
             isRemoved = try whileLocked { connection throws(RedisFailure) in
                 try connection.append(["UNLINK", keys.record])
             }.map { $0[0] == 1 }
             if isRemoved == true {
-                try withConnection { connection throws(RedisFailure) in try Self.delete(garbage, on: connection) }
+                try pool.withConnectionRepeatably { connection throws(RedisFailure) in try connection.unlink(garbage) }
             }
         } catch {
             throw failed(error)

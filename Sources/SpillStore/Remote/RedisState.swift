@@ -19,8 +19,7 @@ package final class RedisState: Sendable {
     let isKeeping = Atomic<Bool>(true)
     /// Held while the lock on the server is taken or let go.
     let locking = Lock(())
-    /// A child of fork(2) has the same sockets, and must leave them alone.
-    let process = ProcessMark()
+    var process: ProcessMark { pool.process }
 
     /// Names a state, and asks nothing of the server yet.
     ///
@@ -87,42 +86,5 @@ package final class RedisState: Sendable {
     }
 
     func failed(_ failure: RedisFailure) -> PressureError { .stateServerUnusable(server, errno: failure.errno) }
-
-    /// Asks something that may be asked twice. A child of fork(2) asks on a connection of its own.
-    func withConnection<Result>(
-        _ body: (RedisConnection) throws(RedisFailure) -> Result
-    ) throws(RedisFailure) -> Result {
-        guard process.isThisProcess else { return try body(try RedisConnection(to: options.server)) }
-        do throws(RedisFailure) {
-            return try pool.withConnection(body)
-        } catch {
-            // One that was closed while it was idle says nothing about the server.
-            guard error.errno == .connectionReset else { throw error }
-            return try pool.withConnection(body)
-        }
-    }
-
-    /// Does the same to many keys, some at a time; each is answered with a number.
-    ///
-    /// - Returns: the sum of the numbers.
-    @discardableResult
-    static func forAll(
-        _ names: [String],
-        on connection: RedisConnection,
-        _ append: (ArraySlice<String>) throws(RedisFailure) -> Void
-    ) throws(RedisFailure) -> Int {
-        var start = 0
-        var sum = 0
-        while start < names.count {
-            let batch = names[start..<min(start + RedisLease.batch, names.count)]
-            try append(batch)
-            try connection.exchange { _, answer throws(RedisFailure) in
-                guard let number = answer.integer else { throw .nonsense }
-                sum += number
-            }
-            start = batch.endIndex
-        }
-        return sum
-    }
 }
 #endif

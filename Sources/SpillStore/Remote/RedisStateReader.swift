@@ -90,7 +90,7 @@ package final class RedisStateReader: RedisFileSystem {
 
     private func fetchStrings(from first: Int) throws(RedisFailure) -> [[UInt8]?] {
         let numbers = first..<min(first + RedisStateWriter.segmentsOfRequest, record.segments)
-        return try state.withConnection { connection throws(RedisFailure) in
+        return try state.pool.withConnectionRepeatably { connection throws(RedisFailure) in
             for number in numbers { try connection.append(["GET", state.keys.segment(number, of: record.generation)]) }
             var strings: [[UInt8]?] = []
             try connection.exchange { index, answer throws(RedisFailure) in
@@ -106,32 +106,18 @@ package final class RedisStateReader: RedisFileSystem {
         _ offset: Int,
         into destination: UnsafeMutableRawBufferPointer
     ) throws(RedisFailure) -> Int {
-        var parts: [(number: Int, start: Int, range: Range<Int>)] = []
+        var parts: [(key: String, offset: Int, range: Range<Int>)] = []
         var wanted = 0
         let end = min(destination.count, record.bytes - offset)
         while wanted < end {
             let (number, start) = (offset + wanted).quotientAndRemainder(dividingBy: RedisStateRecord.segmentLength)
             let count = min(end - wanted, RedisStateRecord.segmentLength - start)
-            parts.append((number, start, wanted..<wanted + count))
+            parts.append((state.keys.segment(number, of: record.generation), start, wanted..<wanted + count))
             wanted += count
         }
         guard !parts.isEmpty else { return 0 }
-        return try state.withConnection { connection throws(RedisFailure) in
-            for part in parts {
-                let key = state.keys.segment(part.number, of: record.generation)
-                let last = part.start + part.range.count - 1
-                try connection.append(["GETRANGE", key, "\(part.start)", "\(last)"])
-            }
-            var count = 0
-            var isWhole = true
-            try connection.exchange { index, answer throws(RedisFailure) in
-                // A part's range lies in the destination.
-                let place = unsafe UnsafeMutableRawBufferPointer(rebasing: destination[parts[index].range])
-                // What is there no more is an empty string, and ends the file.
-                isWhole = try unsafe answer.copyBytes(to: place) && isWhole
-                if isWhole { count += place.count }
-            }
-            return count
+        return try state.pool.withConnectionRepeatably { connection throws(RedisFailure) in
+            try unsafe connection.read(parts, into: destination)
         }
     }
 }

@@ -91,7 +91,7 @@ package final class RedisStateWriter: RedisFileSystem {
     private func prepare(_ number: Int, _ inner: inout State) throws(RedisFailure) {
         if number < inner.sent, inner.pending[number] == nil {
             // A place that was given back is taken again.
-            inner.pending[number] = try fetch(number, length: RedisStateRecord.segmentLength)
+            inner.pending[number] = try fetch(number)
         }
         var next = max(inner.sent, inner.pending.keys.max().map { $0 + 1 } ?? 0)
         while next <= number {
@@ -140,9 +140,7 @@ package final class RedisStateWriter: RedisFileSystem {
 
     private func renew(_ count: Int, _ time: String) throws(RedisFailure) {
         let names = state.keys.segments(of: generation, count: count)
-        let renewed = try RedisState.forAll(names, on: connection) { batch throws(RedisFailure) in
-            for name in batch { try connection.append(["PEXPIRE", name, time]) }
-        }
+        let renewed = try connection.expire(names, in: time)
         // Those that are gone are not.
         guard renewed == count else { throw RedisFailure(.illegalByteSequence, mayArrive: false) }
     }
@@ -162,7 +160,7 @@ package final class RedisStateWriter: RedisFileSystem {
     func discard() {
         let count = inner.withLock { max($0.sent, ($0.pending.keys.max() ?? -1) + 1) }
         let names = state.keys.segments(of: generation, count: count)
-        try? state.withConnection { connection throws(RedisFailure) in try RedisState.delete(names, on: connection) }
+        try? state.pool.withConnectionRepeatably { connection throws(RedisFailure) in try connection.unlink(names) }
     }
 
     // MARK: Reading back
@@ -184,7 +182,7 @@ package final class RedisStateWriter: RedisFileSystem {
                 if let pending = inner.pending[number] {
                     bytes = pending
                 } else {
-                    bytes = try fetch(number, length: RedisStateRecord.segmentLength)
+                    bytes = try fetch(number)
                 }
                 unsafe destination.copyBytes(from: bytes[start..<start + count])
                 return count
@@ -194,9 +192,9 @@ package final class RedisStateWriter: RedisFileSystem {
         }
     }
 
-    private func fetch(_ number: Int, length: Int) throws(RedisFailure) -> [UInt8] {
+    private func fetch(_ number: Int) throws(RedisFailure) -> [UInt8] {
         let answer = try connection.ask(["GET", state.keys.segment(number, of: generation)])
-        guard let bytes = try answer.bytes(count: length) else {
+        guard let bytes = try answer.bytes(count: RedisStateRecord.segmentLength) else {
             throw RedisFailure(.illegalByteSequence, mayArrive: false)
         }
         return bytes

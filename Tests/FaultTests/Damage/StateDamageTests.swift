@@ -35,7 +35,7 @@ import Testing
     private func isRefused(_ bytes: [UInt8], by directory: StateDirectory) throws -> Bool {
         base.setContents(bytes, named: Self.path)
         do throws(PressureError) {
-            _ = try StateRestorer(directory: directory).read()
+            _ = try StateRestorer(place: directory).read()
             return false
         } catch {
             guard error.code == .stateRefused else { throw error }

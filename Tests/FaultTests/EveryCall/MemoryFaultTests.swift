@@ -119,7 +119,7 @@ import Testing
             let base = InMemoryFileSystem()
             let directory = try StateDirectory("/var/tmp/state", fileSystem: base)
             let saver = StateSaver(
-                directory: directory,
+                place: directory,
                 version: "1",
                 limits: SpillLimits(freeSpaceFloor: .zero),
                 clock: SystemClock()
@@ -131,13 +131,13 @@ import Testing
                 refusing {
                     do throws(PressureError) {
                         _ = try saver.save(bench.manager.root)
-                        _ = try StateRestorer(directory: directory).read()
+                        _ = try StateRestorer(place: directory).read()
                     } catch {
                         #expect([.stateNotSaved, .stateRefused].contains(error.code), "\(context): \(error)")
                     }
                 }
             }
-            #expect(try StateRestorer(directory: directory).read() != nil, "\(context)")
+            #expect(try StateRestorer(place: directory).read() != nil, "\(context)")
             #expect(base.openFiles == 2, "\(context)")
         }
     }

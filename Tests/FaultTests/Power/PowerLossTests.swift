@@ -16,7 +16,7 @@ import Testing
         let disk = InMemoryFileSystem()
         let held = try StateDirectory(directory, fileSystem: disk)
         disk.setContents(bytes, named: path)
-        return try StateRestorer(directory: held).read()?.manifest.version
+        return try StateRestorer(place: held).read()?.manifest.version
     }
 
     /// All versions that a loss of power now could leave; "refused" among them if one could not be read.

@@ -134,7 +134,7 @@ private final class StateBench: Sendable {
     func read(_ file: [UInt8]) throws -> StateRestorer.Checked? {
         disk.setContents(file, named: directory.statePath)
         do {
-            return try StateRestorer(directory: directory).read()
+            return try StateRestorer(place: directory).read()
         } catch {
             try hold(error.code == .stateRefused, "\(error)")
             return nil

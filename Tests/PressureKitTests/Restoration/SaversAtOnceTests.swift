@@ -27,7 +27,7 @@ import Testing
         /// Whether it says that it has saved.
         func save(to directory: StateDirectory) -> Bool {
             let saver = StateSaver(
-                directory: directory,
+                place: directory,
                 version: version,
                 limits: SpillLimits(freeSpaceFloor: .zero),
                 clock: SystemClock()
@@ -54,7 +54,7 @@ import Testing
     private func version(_ context: @autoclosure () -> String) throws -> String? {
         base.setContents(nil, named: "\(Self.directory)/lock")
         do throws(PressureError) {
-            let state = try StateRestorer(directory: try StateDirectory(Self.directory, fileSystem: base)).read()
+            let state = try StateRestorer(place: try StateDirectory(Self.directory, fileSystem: base)).read()
             return state?.manifest.version
         } catch {
             Issue.record("\(context()): \(error)")
@@ -152,7 +152,7 @@ import Testing
         base.setContents(nil, named: "\(Self.directory)/lock")
         let other = try StateDirectory(Self.directory, fileSystem: base)
         let saver = StateSaver(
-            directory: other,
+            place: other,
             version: "other",
             limits: SpillLimits(freeSpaceFloor: .zero),
             clock: SystemClock()

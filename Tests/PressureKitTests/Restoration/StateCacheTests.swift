@@ -66,7 +66,7 @@ import Testing
         try await manager.saveState(to: Self.directory)
         let (before, advised) = (disk.calls(.writeback), disk.calls(.advise))
         let directory = try manager.restoration.directory(Self.directory)
-        let restorer = StateRestorer(directory: directory, limits: manager.context.engine.file.limits)
+        let restorer = StateRestorer(place: directory, limits: manager.context.engine.file.limits)
         let checked = try #require(try restorer.read())
         #expect(checked.file.limits.bypassPageCache == bypasses)
         let drops = disk.calls(.writeback) - before
