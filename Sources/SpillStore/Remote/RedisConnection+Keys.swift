@@ -36,7 +36,6 @@ extension RedisConnection {
     /// Gives those keys that are there a new time to live, in the protocol's words.
     ///
     /// - Returns: how many are.
-    @discardableResult
     func expire(_ names: [String], in time: String) throws(RedisFailure) -> Int {
         try forAll(names) { batch throws(RedisFailure) in
             for name in batch { try append(["PEXPIRE", name, time]) }

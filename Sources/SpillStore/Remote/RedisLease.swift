@@ -66,7 +66,7 @@ extension RedisSpace {
         let (numbers, garbage) = segments.withLock { ($0.numbers, $0.takeGarbage()) }
         try? delete(garbage.map(keys.segment))
         if !numbers.isEmpty {
-            try pool.withConnection { connection throws(RedisFailure) in
+            _ = try pool.withConnection { connection throws(RedisFailure) in
                 try connection.expire(numbers.map(keys.segment), in: lease)
             }
         }
