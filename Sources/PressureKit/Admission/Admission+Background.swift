@@ -65,7 +65,10 @@ extension Admission {
     /// There is a new sample: has the background reclaim begin, if less is left than the low watermark.
     package func keepWatermarks() {
         credit.store(0, ordering: .relaxed)
-        supply.map(keepWatermarks)
+        guard let supply else { return }
+        // Somebody may have come who knows nothing of what was let in while this process was alone.
+        if told.load(ordering: .relaxed) == 0, state.ledger.underWay > 0 { tell() }
+        keepWatermarks(supply)
     }
 
     func keepWatermarks(_ supply: Supply) {

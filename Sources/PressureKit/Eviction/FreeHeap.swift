@@ -15,6 +15,8 @@ final class FreeHeap: Sendable {
         /// Free, and perhaps not in memory.
         var absent: Int
         var last = 0
+        /// The bytes of values in memory then.
+        var resident = 0
         /// The most that the rest of the process had in use lately.
         var peak = 0.0
         var lookedAt: MonotonicInstant?
@@ -63,23 +65,33 @@ final class FreeHeap: Sendable {
         if isMeasured { self.init(clock: clock) } else { self.init(clock: clock, read: { 0 }) }
     }
 
-    /// The bytes that were free and in memory when that was read last. Does not wait.
-    var bytes: Int { state.withLock { $0.last } }
+    /// The bytes that were free and in memory when that was read last, less what values have taken since: the thread that
+    /// reads it may be busy for as long as it takes to fill it. Does not wait.
+    ///
+    /// - Parameter resident: The bytes of values that are in memory now.
+    func bytes(beside resident: Int) -> Int {
+        state.withLock { max(0, $0.last - max(0, resident - $0.resident)) }
+    }
 
     /// Reads how much it is, if the last answer is old. Takes some ten microseconds, with many blocks some hundred, and
     /// waits for whoever allocates: on the reclaim thread, not on the monitor's.
     ///
-    /// - Parameter rest: What of the process is in memory and no value, the free part of the heap included; `nil` for unknown.
+    /// - Parameters:
+    ///   - resident: The bytes of values in memory.
+    ///   - rest: What of the process is in memory and no value, the free part of the heap included; `nil` for unknown.
     /// - Returns: whether it was read.
-    @discardableResult func look(rest: () -> Int? = { nil }) -> Bool {
+    @discardableResult func look(resident: () -> Int = { 0 }, rest: () -> Int? = { nil }) -> Bool {
         let now = clock.now()
         if let next = state.withLock({ $0.next }), now < next { return false }
+        // Before what is free: what comes between the two has taken of it, and is taken off once more.
+        let resident = resident()
         let free = read()
         let rest = rest()
         let end = clock.now()
         state.withLock { state in
             state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
             state.absent = min(state.absent, free)
+            state.resident = resident
             let present = free - state.absent
             state.last = max(0, present - (rest.map { state.left(for: $0 - present, at: end) } ?? 0))
         }

@@ -72,7 +72,8 @@ struct BackgroundReclaim: Sendable {
 
     private func newWish() -> Admission.BackgroundWish? {
         // The room counts it.
-        let isNew = context.engine.heap.look { context.engine.residentBytes() - context.books.reading.resident }
+        let resident = { context.books.reading.resident }
+        let isNew = context.engine.heap.look(resident: resident, rest: { context.engine.residentBytes() - resident() })
         if isNew { context.admission.refresh() }
         guard let wish = context.admission.backgroundWish() else { return nil }
         let limit = wish.room.isTaken ? Self.freshness.hurried : Self.freshness.usual

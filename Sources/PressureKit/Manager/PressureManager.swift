@@ -80,7 +80,7 @@ public final class PressureManager: Sendable {
             reclaimable: { [weak context] in context?.reclaimableBytes ?? 0 },
             dirty: { [weak context] in context?.slowlyReclaimableBytes ?? 0 },
             writing: { [weak context] in context?.writingBytes ?? 0 },
-            freeHeap: { [heap = engine.heap] in heap.bytes }
+            freeHeap: { [heap = engine.heap, books = context.books] in heap.bytes(beside: books.reading.resident) }
         )
         let monitor = try PressureMonitor(
             sources: try configuration.sources.open(in: configuration.signalContext(engine: engine)),

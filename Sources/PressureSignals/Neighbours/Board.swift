@@ -239,6 +239,9 @@ package final class Board: Sendable {
         return own
     }
 
+    /// Has the others look at who has come.
+    package func announce() { store.notify() }
+
     /// Tells the others that so many bytes are missing, unless they have just been told.
     package func notify(need: Int, at now: MonotonicInstant) {
         let isDue = state.withLockIfAvailable { state in

@@ -150,6 +150,7 @@ package final class Neighbours: LoopGuest {
                     leaveIfGone(place, readings[place], &state)
                     continue
                 }
+                let hadSeat = state.seats[place]?.source == reading.source
                 guard sit(place, reading.source, &state, at: now), var seat = state.seats[place] else { continue }
                 let own = own(
                     reclaimable: reclaimable,
@@ -165,6 +166,8 @@ package final class Neighbours: LoopGuest {
                     let reach: Board.Reach = headroom.available.bytes < headroom.limit.bytes / 2 ? .alive : .all
                     seat.board.exchange(limit: seat.limit, reach, at: now) { own }
                 }
+                // Those who were alone take what is free for theirs until they look.
+                if !hadSeat, seat.board.count > 0 { seat.board.announce() }
                 if !hasLooked { seat.brought = seat.board.othersBooks.brought }
                 seat.noted = MemoryBooks.Reading(brought: seat.brought, returned: seat.board.othersBooks.returned)
                 state.seats[place] = seat
