@@ -3,6 +3,9 @@ import PressureSystem
 import SystemPackage
 
 extension SegmentFile {
+    /// More than deflate looks back (32 KiB), so that every part of it has worked. A whole chunk would take four times as long.
+    private static let rehearsed = chunkSize / 4
+
     /// Writes, checks, reads and releases chunks once, so that a spill that cannot work here fails when the manager
     /// starts and not when memory is short. Blocks for some milliseconds; allocates.
     ///
@@ -13,13 +16,13 @@ extension SegmentFile {
     package func rehearse(with encoder: ChunkEncoder, _ decoder: ChunkDecoder) throws(SpillFailure) {
         let pages: ReservedPages
         do {
-            pages = try ReservedPages(byteCount: 2 * Self.chunkSize)
+            pages = try ReservedPages(byteCount: 2 * Self.rehearsed)
         } catch {
             throw .writeFailed(.noMemory)
         }
         // Two halves of one reservation that lives until the end of this function.
-        let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: pages.bytes[..<Self.chunkSize])
-        let found = unsafe UnsafeMutableRawBufferPointer(rebasing: pages.bytes[Self.chunkSize...])
+        let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: pages.bytes[..<Self.rehearsed])
+        let found = unsafe UnsafeMutableRawBufferPointer(rebasing: pages.bytes[Self.rehearsed...])
         // Sixteen different bytes in no order: enough work for every part of deflate, and compressible.
         var noise: UInt32 = 1
         for index in plain.indices {
@@ -36,7 +39,7 @@ extension SegmentFile {
             let isSound: Bool
             do {
                 try unsafe read(record, into: found, with: decoder)
-                isSound = unsafe memcmp(plain.baseAddress!, found.baseAddress!, Self.chunkSize) == 0
+                isSound = unsafe memcmp(plain.baseAddress!, found.baseAddress!, Self.rehearsed) == 0
             } catch {
                 release(record)
                 throw error
