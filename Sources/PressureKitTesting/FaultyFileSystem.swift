@@ -98,6 +98,7 @@ public final class FaultyFileSystem: Sendable {
         var interceptor: (@Sendable (Operation) -> Void)?
         var follower: (@Sendable () -> Void)?
         var late = LateWrites()
+        var keepsEverything = true
     }
 
     let base: any NamedFileSystem
@@ -108,8 +109,20 @@ public final class FaultyFileSystem: Sendable {
         self.init(base)
     }
 
-    /// Wraps any file system.
-    package init(_ base: any NamedFileSystem) { self.base = base }
+    /// Wraps any file system. With a name it is taken for a server.
+    package init(_ base: any NamedFileSystem, server: String? = nil) {
+        self.base = base
+        self.server = server
+    }
+
+    /// What messages call the server that it stands for.
+    package let server: String?
+
+    /// Whether what was written stays; a server may come to say that it evicts.
+    package var keepsEverything: Bool {
+        get { state.withLock { $0.keepsEverything } }
+        set { state.withLock { $0.keepsEverything = newValue } }
+    }
 
     /// Sets the rule for the calls that follow, in place of any other; `nil` heals the disk.
     public func set(_ rule: Rule?) {

@@ -89,7 +89,7 @@ extension ValueEntry {
     /// Ends a restore with its value. Returns as `putInPlace` does.
     func putRestored(_ value: consuming Value, in slot: Slot<Value>, settle: () -> Void = {}) -> Bool {
         // Nobody needs the value in memory twice, once compressed.
-        if unsafe slot.header.pointee.state.isCompressed { unsafe slot.copy.pointee.release() }
+        if unsafe slot.header.pointee.state.copyKind == .compressed { unsafe slot.copy.pointee.release() }
         let isWanted = putInPlace(value, in: slot, settle: settle) { $0.finishingRestore(stamp: $1, horizon: $2) }
         if isWanted { host?.didRestore(PressureResource(entry: self)) }
         return isWanted

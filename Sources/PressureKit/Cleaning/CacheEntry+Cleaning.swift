@@ -6,13 +6,25 @@ import Synchronization
 extension CacheEntry {
     /// Lists the values whose copies are missing, in memory, or written in haste, if they have not been used for a while.
     /// Locks little at a time.
-    func list(in work: CleaningWork, behind line: ColdLine, canSpill: Bool) {
+    ///
+    /// - Parameter demotable: Which of those whose copies are on the disk are to be listed too, if they are out of memory: the copy
+    ///   of one in memory is what lets it leave at once.
+    func list(
+        in work: CleaningWork,
+        behind line: ColdLine,
+        canSpill: Bool,
+        demotable: ReclaimEngine.Demotable = .none
+    ) {
         unsafe forEachSlotInSlices { slot in
             // What nobody reads any more is not worth a copy.
             guard unsafe !isOver(slot) else { return }
             let word = unsafe header(slot).pointee.state
-            let needsMove = word.isCompressed || word.isProvisional
+            let needsMove = word.copyKind == .compressed || word.copyKind == .provisional
+            let isDemotable = demotable == .all || demotable == .reloadable && word.isReloadable
             switch word.phase {
+            case .spilled where isDemotable && (word.copyKind == .settled || word.copyKind == .provisional):
+                guard line.isBehind(word.stamp) else { return work.postpone() }
+                unsafe work.append(self, slot, .demote)
             case .spilled where needsMove:
                 if line.isBehind(word.stamp), canSpill {
                     unsafe work.append(self, slot, .move)
@@ -53,13 +65,12 @@ extension CacheEntry {
         while goesOn: () -> Bool
     ) throws(SpillFailure) -> Int {
         guard let begun = unsafe header(slot).pointee.apply({ $0.beginningRestore() }) else { return 0 }
-        var isCompressed = begun.before.isCompressed
-        var isProvisional = begun.before.isProvisional
+        var kind = begun.before.copyKind
         // The old copy goes for it.
         let assurance = begun.before.isReloadable ? SpillAssurance.readBack : .onDevice
         defer {
             let ended = unsafe header(slot).pointee.apply {
-                $0.finishingMove(isCompressed: isCompressed, isProvisional: isProvisional)
+                $0.finishingMove(to: kind)
             }
             if let ended { unsafe wake(slot, after: ended.before) } else { unsafe leave(slot) }
         }
@@ -85,7 +96,7 @@ extension CacheEntry {
             } catch {
                 fresh.free()
                 // Nothing to be tried again and again.
-                isProvisional = false
+                if kind == .provisional { kind = .settled }
                 return 0
             }
             do throws(SpillFailure) {
@@ -105,8 +116,7 @@ extension CacheEntry {
         statistics.rewrittenToBytes.wrappingAdd(fresh.storedByteCount, ordering: .relaxed)
         unsafe old.pointee.free()
         unsafe old.pointee = fresh
-        isCompressed = false
-        isProvisional = false
+        kind = file.copyKind
         return byteCount
     }
 

@@ -9,6 +9,8 @@ final class CleaningWork: @unchecked Sendable {
         case copy
         /// Its copy is in memory, or was written in haste: it is written anew, compressed, to the disk.
         case move
+        /// Its copy is on a disk that is nearly full: it moves to the server behind that.
+        case demote
     }
 
     /// A value and what is to be done for it.

@@ -148,12 +148,12 @@ final class CleaningWorker: Sendable {
         let now = engine.clock.now()
         state.noteTime(now)
         state.nextLook = now + Self.pause
-        let canSpill = engine.canSpill
+        let (canSpill, demotable) = (engine.canSpill, engine.demotable)
         let (line, work) = (state.line, state.work)
         work.clear()
         var entries: [(entry: CacheEntry, isVisible: Bool)] = []
         root?.collectEntries(into: &entries)
-        for (entry, _) in entries { entry.list(in: work, behind: line, canSpill: canSpill) }
+        for (entry, _) in entries { entry.list(in: work, behind: line, canSpill: canSpill, demotable: demotable) }
         guard work.isEmpty else { return true }
         // Nothing more happens to the copies for now: the time to give blocks back.
         engine.file.punchPending()
@@ -180,26 +180,29 @@ final class CleaningWorker: Sendable {
             return state.gate.allows(read(engine.clock.now()))
         }
         return unsafe state.work.withNext { entry, slot, task in
+            let target = task == .demote ? engine.demotionTarget : engine.target
+            // It has come to fail, or there is room on the disk again.
+            guard let target else { return 0 }
             do throws(SpillFailure) {
                 switch task {
                 case .copy:
-                    let bytes = try unsafe engine.copyAhead(entry, slot, with: tools.encoder, while: goesOn)
+                    let bytes = try unsafe target.copyAhead(entry, slot, with: tools.encoder, while: goesOn)
                     copiedBytes.wrappingAdd(bytes, ordering: .relaxed)
                     return bytes
-                case .move:
-                    let bytes = try unsafe entry.moveCopy(slot, to: engine.file, with: tools, while: goesOn)
+                case .move, .demote:
+                    let bytes = try unsafe entry.moveCopy(slot, to: target.file, with: tools, while: goesOn)
                     movedBytes.wrappingAdd(bytes, ordering: .relaxed)
                     return bytes
                 }
             } catch {
-                engine.noteWriting(error)
+                target.note(error)
                 return Self.slice
             }
         }
     }
 }
 
-extension ReclaimEngine {
+extension SpillTarget {
     /// Writes a value's copy while it stays in memory. Returns its plain bytes, 0 if it was given up or had one.
     ///
     /// - Throws: what the disk said.

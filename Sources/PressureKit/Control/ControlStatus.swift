@@ -89,6 +89,7 @@ package struct ControlStatus: Sendable {
             json.member("copied", snapshot.copied)
             json.member("stored", snapshot.stored)
             json.member("spill_file", snapshot.spillFile)
+            json.member("demoted", snapshot.demoted)
         }
     }
 

@@ -153,7 +153,8 @@ public struct PressureSnapshot: Sendable {
     public let stored: ByteCount
     /// The blocks of the spill file on disk; `nil` if the system would not say.
     public let spillFile: ByteCount?
-
+    /// The bytes that copies take on the server behind the disk; zero without one. They are no part of ``stored``.
+    public let demoted: ByteCount
     /// The bytes that compressed values take in memory.
     public let compressedInMemory: ByteCount
     /// Plain bytes of copies that were written ahead, in idle time, since the manager was made.

@@ -45,7 +45,7 @@ struct SubtreeReclaim {
             at: moment
         )
         for victim in 0..<storage.beginVictims(plan.count) { evict(victim, storage, moment, &report) }
-        report.fill(from: storage.tally, isMemoryBacked: engine.isMemoryBacked, server: engine.server)
+        report.fill(from: storage.tally, isMemoryBacked: engine.isMemoryBacked)
         report.returned = ByteCount(bytes: before - engine.residentBytes())
         report.duration = context.clock.now() - start
         return report

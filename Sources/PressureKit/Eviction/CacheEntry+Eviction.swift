@@ -55,9 +55,9 @@ extension CacheEntry {
         if !succeeded { unsafe copy(slot).pointee.release() }
         let byteCount = unsafe plainByteCount(slot)
         let stored = unsafe copy(slot).pointee.storedByteCount
-        let isCompressed = unsafe copy(slot).pointee.file?.isInMemory ?? false
+        let kind = unsafe copy(slot).pointee.file?.copyKind ?? .settled
         let step = unsafe header(slot).pointee.apply {
-            $0.finishingCopy(succeeded: succeeded, isCompressed: isCompressed, isProvisional: isProvisional)
+            $0.finishingCopy(succeeded: succeeded, as: isProvisional ? .provisional : kind)
         }
         guard let step else {
             preconditionFailure("finished a copy that was not begun")
@@ -98,5 +98,13 @@ extension CacheEntry {
     /// Wakes whoever slept on a slot that has just changed.
     func wake(_ slot: UnsafeMutableRawPointer, after word: ResidencyWord, outcome: ParkingLot.Outcome = .changed) {
         if word.hasWaiters { ParkingLot.unpark(UInt(bitPattern: slot), outcome: outcome) }
+    }
+}
+
+extension SegmentFile {
+    /// What a copy in this file is, if it is to stay as it is.
+    var copyKind: ResidencyWord.CopyKind {
+        if isInMemory { return .compressed }
+        return fileSystem.server == nil ? .settled : .remote
     }
 }

@@ -21,6 +21,8 @@ final class CopyPool: Sendable {
 
     fileprivate struct State {
         var storage: PlanStorage?
+        /// What the job's victims are written with.
+        var copier: ChunkCopier?
         var job: CopyJob?
         var helpersAllocations = 0
         /// Whether the leader does without helpers.
@@ -37,7 +39,6 @@ final class CopyPool: Sendable {
     /// What every thread of the pool needs, without keeping the pool itself alive.
     fileprivate struct Tools: Sendable {
         let state = ConditionLock(State())
-        let copier: ChunkCopier
         let memory: SegmentFile?
         let clock: any MonotonicClock
         let probe: AllocationProbe
@@ -51,15 +52,15 @@ final class CopyPool: Sendable {
     /// - Throws: ``PressureError`` with `spillFailed` when there is no memory for the scratch, or `threadUnavailable`.
     init(
         workers: Int,
-        copier: ChunkCopier,
+        file: SegmentFile,
         memory: SegmentFile? = nil,
         clock: any MonotonicClock,
         probe: @escaping AllocationProbe
     ) throws(PressureError) {
-        tools = Tools(copier: copier, memory: memory, clock: clock, probe: probe)
+        tools = Tools(memory: memory, clock: clock, probe: probe)
         leadersEncoder = try ChunkEncoder(clock: clock)
         let decoder = try ChunkDecoder()
-        try copier.file.rehearse(leadersEncoder, decoder)
+        try file.rehearse(leadersEncoder, decoder)
         // A thread that was started before another could not be is ended by deinit.
         for _ in 1..<max(1, workers) { try addHelper() }
         tools.state.withLock { $0.width = max(1, workers) }
@@ -104,14 +105,20 @@ final class CopyPool: Sendable {
     ///
     /// - Parameter isAlone: Whether the leader does all of it: it is in no hurry, and helpers would take the processors from
     ///   readers.
-    func begin(_ storage: PlanStorage, victims: Range<Int>, deadline: MonotonicInstant?, isAlone: Bool = false) {
+    func begin(
+        _ storage: PlanStorage,
+        victims: Range<Int>,
+        with copier: ChunkCopier,
+        deadline: MonotonicInstant?,
+        isAlone: Bool = false
+    ) {
         tools.change(isAwaited: !isAlone) { state in
             state.isAlone = isAlone
-            state.storage = storage
+            (state.storage, state.copier) = (storage, copier)
             state.job = CopyJob(
                 storage,
                 victims: victims,
-                file: tools.copier.file,
+                file: copier.file,
                 memory: tools.memory,
                 deadline: deadline
             )
@@ -146,7 +153,7 @@ final class CopyPool: Sendable {
         // Helpers give their scratch back.
         return tools.change(isAwaited: !isAlone) { state in
             state.job = nil
-            state.storage = nil
+            (state.storage, state.copier) = (nil, nil)
             return state.helpersAllocations
         }
     }
@@ -154,7 +161,7 @@ final class CopyPool: Sendable {
 
 extension SegmentFile {
     /// Rehearses as the manager does: a disk that is full now may have room later, and is no reason not to start.
-    fileprivate func rehearse(_ encoder: ChunkEncoder, _ decoder: ChunkDecoder) throws(PressureError) {
+    func rehearse(_ encoder: ChunkEncoder, _ decoder: ChunkDecoder) throws(PressureError) {
         do throws(SpillFailure) {
             try rehearse(with: encoder, decoder)
         } catch {
@@ -212,7 +219,7 @@ extension CopyPool.Tools {
 
     /// Copies some chunks of a victim, or some small victims, and says so.
     fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder, isLeader: Bool) {
-        guard let storage = state.withQuietLock({ $0.storage }) else { return }
+        guard case (let storage?, let copier?) = state.withQuietLock({ ($0.storage, $0.copier) }) else { return }
         guard unit.count == 1 else {
             copier.copyBatch(unit.victim..<unit.victim + unit.count, of: storage, with: encoder) { victim, result in
                 change(isAwaited: !isLeader) { $0.job?.finish(victim, of: unit, result, now: clock.now()) }

@@ -1,5 +1,5 @@
 import PressureSignals
-import PressureSystem
+package import PressureSystem
 import SpillStore
 
 /// What an engine is made with: the part of a manager's configuration that is its business.
@@ -9,7 +9,8 @@ struct EngineOptions: Sendable {
     var spillLimit: ByteCount?
     var freeSpaceFloor: ByteCount
     var bypassesPageCache: Bool?
-    var cipher: SpillCipher?
+    /// Makes a cipher for a spill file; `nil` for none.
+    var cipher: @Sendable () -> SpillCipher?
     var compressedTier: CompressedTier
     /// What to do with every chunk; `nil` to decide by what was measured.
     var compression: CompressionChoice?
@@ -23,8 +24,8 @@ struct EngineOptions: Sendable {
     var limits: SignalContext
     var environment: [String: String]?
     var fileSystem: any FileSystem
-    /// The server that is spilled to; `nil` for a file.
-    var remote: (any FileSystem)?
+    /// The server behind the disk, or in its place; `nil` for none.
+    var remote: RemoteOptions?
     var clock: any MonotonicClock
     /// In place of the process's resident memory.
     var residentBytes: (@Sendable () -> Int)?
@@ -33,15 +34,21 @@ struct EngineOptions: Sendable {
     var allocationProbe: AllocationProbe?
 }
 
-extension EngineOptions {
-    /// Where the spill file is: on a server, if there is to be one, and then no directory is looked at. Blocks; allocates.
-    func chooseDirectory() throws(PressureError) -> SpillDirectory {
-        if let server = remote?.server { return SpillDirectory(server: server) }
-        return try SpillDirectory.choose(
-            option: spillDirectory,
-            environment: environment ?? ProcessEnvironment.variables(SpillDirectory.variable),
-            fileSystem: fileSystem,
-            allowsRAM: allowsMemoryBackedSpill
-        )
+/// The server behind the disk, or in its place.
+package struct RemoteOptions: Sendable {
+    package var fileSystem: any FileSystem
+    /// What stands for a directory there.
+    package var path: String
+    /// The most bytes there.
+    package var limit: ByteCount?
+    /// Whether no disk is looked for.
+    package var replacesDisk: Bool
+
+    /// A server behind the disk, if there is one, unless it is said.
+    package init(fileSystem: any FileSystem, path: String, limit: ByteCount? = nil, replacesDisk: Bool = false) {
+        self.fileSystem = fileSystem
+        self.path = path
+        self.limit = limit
+        self.replacesDisk = replacesDisk
     }
 }

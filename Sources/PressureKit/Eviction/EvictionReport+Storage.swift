@@ -13,7 +13,7 @@ extension EvictionReport.Prediction {
 
 /// Turning what a reclaim counted in its reserved storage into a report. Allocates: the memory is free by now.
 extension EvictionReport {
-    mutating func fill(from tally: ReclaimTally, isMemoryBacked: Bool, server: String? = nil) {
+    mutating func fill(from tally: ReclaimTally, isMemoryBacked: Bool) {
         unlisted = tally.unlisted
         let rows = unsafe tally.rows.indices
             .filter { unsafe tally.rows[$0].entry != nil && tally.rows[$0].count > 0 }
@@ -26,7 +26,7 @@ extension EvictionReport {
             let (count, bytes) = (row.count, ByteCount(bytes: row.bytes))
             switch row.outcome {
             case .failed:
-                if let failure = row.failure { failures.append(failure.pressureError(path: path, server: server)) }
+                if let failure = row.failure { failures.append(failure.pressureError(path: path, server: row.server)) }
             case .skipped(let reason):
                 skipped.append(Skipped(resource: resource, path: path, reason: reason, count: count, bytes: bytes))
             case .evicted(let outcome):

@@ -23,7 +23,7 @@ extension ReclaimEngine {
         guard let taken = storage.take() else {
             preconditionFailure("a batch was begun while a reclaim was running")
         }
-        var progress = Progress(taken, residentBefore: 0)
+        var progress = Progress(taken, to: primary, residentBefore: 0)
         if isTrade { progress.isHurried = isHurried }
         progress.isUrgent = isUrgent
         let seen = history.withLock { $0.seen }
@@ -39,11 +39,11 @@ extension ReclaimEngine {
             round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .hasty)
             WarmPages.shared.reopen()
         }
-        let failures = progress.storage.tally.failures(server: server)
+        let failures = progress.storage.tally.failures
         if !failures.isEmpty {
             onFailure?(.notSpilled(failures.map(\.failure), count: failures.reduce(0) { $0 + $1.count }))
         }
-        if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError(server: server))) }
+        if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError(server: nil))) }
         storage.putBack(progress.storage)
         return progress.freed
     }

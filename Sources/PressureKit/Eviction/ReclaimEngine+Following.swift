@@ -54,11 +54,13 @@ extension ReclaimEngine {
             return isNew
         }
         guard isNew else { return }
-        file.resize(
-            window: reserves.window,
-            writeback: reserves.writeback,
-            bypassesPageCache: followed.bypassesPageCache ?? (limit != nil)
-        )
+        if primary.server == nil {
+            file.resize(
+                window: reserves.window,
+                writeback: reserves.writeback,
+                bypassesPageCache: followed.bypassesPageCache ?? (limit != nil)
+            )
+        }
         pool.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
         pool.resize(to: reserves.workers)

@@ -9,6 +9,8 @@ extension ReclaimEngine {
     struct Progress {
         let storage: PlanStorage
         let residentBefore: Int
+        /// Where this round writes to.
+        var target: SpillTarget
         var phases = EvictionReport.Phases()
         var freed = 0
         var allocations = 0
@@ -76,8 +78,9 @@ extension ReclaimEngine {
 
         private static let trimStep = 1 << 20
 
-        init(_ storage: PlanStorage, residentBefore: Int) {
+        init(_ storage: PlanStorage, to target: SpillTarget, residentBefore: Int) {
             self.storage = storage
+            self.target = target
             self.residentBefore = residentBefore
         }
 
@@ -95,7 +98,7 @@ extension ReclaimEngine {
         guard let taken = storage.take() else {
             preconditionFailure("a reclaim was begun while another was running")
         }
-        let progress = Progress(taken, residentBefore: residentBytes())
+        let progress = Progress(taken, to: primary, residentBefore: residentBytes())
         WarmPages.shared.close()
         return progress
     }
@@ -112,16 +115,19 @@ extension ReclaimEngine {
         let freedBefore = progress.freed
         let start = clock.now()
         let storage = progress.storage
-        let canSpill = self.canSpill
+        let target = self.target
+        progress.target = target ?? primary
+        let canSpill = target != nil
         let pace = pace == .reclaim && progress.isHurried?() ?? false ? PlanPace.hasty : pace
         progress.isHasty = pace == .hasty
         if progress.isHasty { progress.isHurried = nil }
         progress.isCutShort = false
-        let compression = progress.hasIncompressible && canSpill ? CompressedTierUse.none : self.compression
+        let compression =
+            progress.hasIncompressible && canSpill ? CompressedTierUse.none : compression(beside: target)
         var moment = moment(&progress)
         moment.isSteady = pace == .steady
         storage.purpose = moment.isSteady ? .trade : .reclaim
-        file.writes(steadily: moment.isSteady)
+        progress.target.file.writes(steadily: moment.isSteady)
         // A share is a number only when all has been seen.
         let stated = amount.mostBytes.map { $0 - progress.freed }
         let wantsAll = amount.share >= 1 || policy.takesEverything
@@ -134,7 +140,7 @@ extension ReclaimEngine {
             sample: sample,
             pace: pace
         )
-        storage.keepsEverything = file.fileSystem.keepsEverything
+        storage.keepsEverything = progress.target.file.fileSystem.keepsEverything
         root.listCandidates(in: storage, canSpill: canSpill)
         let dirtyBytes = storage.seenBytes - storage.seenFreeBytes
         reclaimability.withLock {
@@ -180,7 +186,7 @@ extension ReclaimEngine {
         // Or what does not shrink has the disk to go to.
         let isForDisk = progress.hasIncompressible && compression != .none && canSpill
         progress.isExhausted =
-            !isLate && !progress.isCutShort && !isForDisk && canSpill == self.canSpill && isStuck
+            !isLate && !progress.isCutShort && !isForDisk && target === self.target && isStuck
         spare(progress)
         progress.allocations += probe() - allocationsBefore
     }
@@ -224,7 +230,8 @@ extension ReclaimEngine {
     private func spill(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) {
         guard !victims.isEmpty else { return }
         let storage = progress.storage
-        pool.begin(storage, victims: victims, deadline: deadline, isAlone: !progress.isUrgent)
+        let copier = progress.target.copier
+        pool.begin(storage, victims: victims, with: copier, deadline: deadline, isAlone: !progress.isUrgent)
         while true {
             switch pool.nextStep() {
             case .work(let unit): pool.work(on: unit)
@@ -275,15 +282,14 @@ extension ReclaimEngine {
                 return skip(victim, storage, .notCompressible)
             }
             if outcome.isUntried { return skip(victim, storage, .spillSuspended) }
-            storage.tally.add(entry, .failed) { $0.failure = failure }
-            // A value that cannot be encoded says nothing about the disk.
-            if !failure.concernsValueOnly { noteFailure(failure) }
+            storage.tally.add(entry, .failed) { ($0.failure, $0.server) = (failure, progress.target.server) }
+            progress.target.note(failure)
+            if !progress.target.mayWrite { pool.suspend() }
             entry.statistics.failures.wrappingAdd(1, ordering: .relaxed)
             skip(victim, storage, .spillFailed)
             return
         }
-        // Where write-back has just failed, a write that succeeds proves nothing.
-        if method == .spill, !file.isDoubtful { backoff.withLock { $0.noteSuccess() } }
+        if method == .spill { progress.target.note(nil) }
         unsafe storage.outcomes[victim].storedBytes = stored
         entry.statistics.noteWrite(outcome.copyTime, byteCount: outcome.plainBytes)
         release(victim, &progress, dropping: false)
@@ -292,18 +298,10 @@ extension ReclaimEngine {
     /// Notes, once for the report, that write-back has failed: whether it has, since the last look.
     @discardableResult
     private func lookAtWriteback(_ progress: inout Progress) -> Bool {
-        guard let failure = takeLateFailure() else { return false }
+        // A server has none.
+        guard let failure = primary.takeLateFailure() else { return false }
         progress.lateFailure = failure
         return true
-    }
-
-    private func noteFailure(_ failure: SpillFailure) {
-        let now = clock.now()
-        let goesOn = backoff.withLock { backoff in
-            backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now)
-            return backoff.allowsWriting(at: now)
-        }
-        if !goesOn { pool.suspend() }
     }
 
     private func release(_ victim: Int, _ progress: inout Progress, dropping: Bool) {
@@ -361,10 +359,10 @@ extension ReclaimEngine {
         report.phases = progress.phases
         report.predicted = EvictionReport.Prediction(progress.prediction, workers: workers)
         report.allocations = isProbed ? progress.allocations : nil
-        report.fill(from: progress.storage.tally, isMemoryBacked: isMemoryBacked, server: server)
+        report.fill(from: progress.storage.tally, isMemoryBacked: isMemoryBacked)
         lookAtWriteback(&progress)
         // Of no cache in particular: which values have lost their copies shows when they are read.
-        if let failure = progress.lateFailure { report.failures.append(failure.pressureError(server: server)) }
+        if let failure = progress.lateFailure { report.failures.append(failure.pressureError(server: nil)) }
         WarmPages.shared.reopen()
         storage.putBack(progress.storage)
     }

@@ -8,14 +8,17 @@ import Synchronization
 ///
 /// All but ``reserve(values:caches:)`` runs on the reclaim thread, so one reclaim at a time.
 final class ReclaimEngine: Sendable {
-    let file: SegmentFile
+    /// The disk, or without one the server.
+    let primary: SpillTarget
+    /// The server behind the disk; `nil` for none.
+    let secondary: SpillTarget?
+    /// The spill file of the first of them.
+    var file: SegmentFile { primary.file }
     /// The compressed tier; `nil` when there is to be none.
     let memory: SegmentFile?
     let compressedTier: CompressedTier
     let isMemoryBacked: Bool
     let policy: any EvictionPolicy
-    /// What the server is called that is spilled to; `nil` for a disk.
-    var server: String? { file.fileSystem.server }
     /// Threads that compress and write now: that follows the limit on memory and the quota of processor time.
     var workers: Int { pool.width }
     let clock: any MonotonicClock
@@ -23,10 +26,8 @@ final class ReclaimEngine: Sendable {
     let heap: FreeHeap
     private let residentOverride: (@Sendable () -> Int)?
     let pool: CopyPool
-    let copier: ChunkCopier
     let probe: AllocationProbe
     let isProbed: Bool
-    let backoff = Lock(SpillBackoff())
     private let failureListener = Lock<Handler<Failure, Void>?>(nil)
     let history = Lock(PlanHistory(start: UseClock.now))
     /// For ``spill(_:_:)``; those of reclaims are the pool's.
@@ -44,27 +45,18 @@ final class ReclaimEngine: Sendable {
 
     /// Opens the spill file and reserves what reclaims will need. Blocks briefly.
     init(_ options: EngineOptions) throws(PressureError) {
-        let directory = try options.chooseDirectory()
         let limit = CgroupLimit.least(options.limits)
         followed = Followed(options)
         let reserves = followed.reserves(limit)
-        file = try SegmentFile(
-            directory: directory,
-            fileSystem: options.remote ?? options.fileSystem,
-            limits: SpillLimits(
-                maximumBytes: options.spillLimit,
-                freeSpaceFloor: options.freeSpaceFloor,
-                bypassPageCache: options.bypassesPageCache ?? (limit != nil),
-                writebackWindow: reserves.window,
-                mostWriteback: reserves.writeback
-            ),
-            cipher: options.cipher
-        )
+        let directory = try options.chooseDirectory()
+        primary = try options.primary(in: directory, reserves, isLimited: limit != nil)
+        secondary = try options.secondary(behind: primary)
         compressedTier = options.compressedTier
+        let file = primary.file
         memory =
             try compressedTier.limit > .zero
             ? SegmentFile(inMemory: compressedTier.limit, decoders: file.decoders) : nil
-        isMemoryBacked = directory.isMemoryBacked
+        isMemoryBacked = directory?.isMemoryBacked ?? false
         storage = IdlePlanStorage(PlanStorage(limit: options.plannedValues))
         policy = options.policy
         residentOverride = options.residentBytes
@@ -73,14 +65,9 @@ final class ReclaimEngine: Sendable {
         isProbed = options.allocationProbe != nil
         footprint = try ProcessFootprint()
         heap = FreeHeap(clock: options.clock, isMeasured: options.measuresHeap)
-        copier = ChunkCopier(
-            file: file,
-            choice: options.compression,
-            compressesLater: options.compressesLater
-        )
         pool = try CopyPool(
             workers: reserves.workers,
-            copier: copier,
+            file: file,
             memory: memory,
             clock: options.clock,
             probe: options.allocationProbe ?? { 0 }
@@ -94,42 +81,36 @@ final class ReclaimEngine: Sendable {
         storage.reserve(values: values, caches: caches)
     }
 
-    /// Whether writing may be tried now.
-    var canSpill: Bool {
-        let now = clock.now()
-        return backoff.withLock { $0.allowsWriting(at: now) }
+    /// Where to write now: the disk, or what is behind it while that is full or fails; `nil` while writing is not to be
+    /// tried at all.
+    var target: SpillTarget? {
+        // Without anything behind it, that it is full is for the report to say.
+        let hasRoom = secondary == nil || primary.file.hasRoom(for: SegmentFile.chunkSize)
+        if hasRoom, primary.mayWrite { return primary }
+        return secondary.flatMap { $0.mayWrite ? $0 : nil }
     }
+
+    /// Whether writing may be tried now.
+    var canSpill: Bool { target != nil }
 
     /// Writes one value's copy on the calling thread, outside any reclaim: how a cache keeps to its own limit. Blocks;
     /// allocates. Returns whether the value has a copy now.
     func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
-        guard unsafe entry.beginCopy(slot, in: file) else { return false }
+        let target = self.target ?? primary
+        guard unsafe entry.beginCopy(slot, in: target.file) else { return false }
         guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder(clock: clock)) else {
             unsafe entry.finishCopy(slot, succeeded: false)
             return false
         }
         let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
-        let result = unsafe copier.copy(0..<chunks, of: entry, slot, with: encoder, for: .reclaim)
+        let result = unsafe target.copier.copy(0..<chunks, of: entry, slot, with: encoder, for: .reclaim)
         let failure = result.failure
         unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
         encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
-        noteWriting(failure)
-        if let failure { onFailure?(.notSpilled([ResourceFailure(entry, failure, server: server)], count: 1)) }
+        target.note(failure)
+        if let failure { onFailure?(.notSpilled([ResourceFailure(entry, failure, server: target.server)], count: 1)) }
         lookAtWriteback()
         return failure == nil
-    }
-
-    /// Something was written, or could not be, outside a reclaim.
-    func noteWriting(_ failure: SpillFailure?) {
-        let now = clock.now()
-        backoff.withLock { backoff in
-            guard let failure else {
-                if !file.isDoubtful { backoff.noteSuccess() }
-                return
-            }
-            // A value that cannot be encoded says nothing about the disk.
-            if !failure.concernsValueOnly { backoff.noteFailure(isDiskFull: failure.isDiskFull, at: now) }
-        }
     }
 
     /// What goes wrong outside reclaims, whose reports say so themselves.
@@ -146,26 +127,18 @@ final class ReclaimEngine: Sendable {
         set { failureListener.withLock { $0 = newValue.map(Handler.init) } }
     }
 
-    /// Whether write-back has failed since the last look: writing is suspended then, at once, since writes that
-    /// succeed say nothing against it. Allocates nothing.
-    func takeLateFailure() -> SpillFailure? {
-        guard let failure = file.takeLateFailure() else { return nil }
-        let now = clock.now()
-        backoff.withLock { $0.noteFailure(isDiskFull: true, at: now) }
-        return failure
-    }
-
-    /// The same outside a reclaim, and tells of it.
+    /// Tells of it when write-back has failed, outside a reclaim.
     func lookAtWriteback() {
-        if let failure = takeLateFailure() { onFailure?(.late(failure.pressureError(server: server))) }
+        // A server has none.
+        if let failure = primary.takeLateFailure() { onFailure?(.late(failure.pressureError(server: nil))) }
     }
 
-    /// What a round may do with the compressed tier.
-    var compression: CompressedTierUse {
+    /// What a round may do with the compressed tier that writes to `target`: what it can take is nothing for a server.
+    func compression(beside target: SpillTarget?) -> CompressedTierUse {
         guard let memory, memory.hasRoom(for: SegmentFile.chunkSize) else { return .none }
         return switch compressedTier {
         case .never: .none
-        case .whenSpillingFails: .fallback
+        case .whenSpillingFails: target != nil && target === secondary ? .first : .fallback
         case .first: .first
         }
     }

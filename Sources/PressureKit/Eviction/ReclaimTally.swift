@@ -28,8 +28,9 @@ final class ReclaimTally: @unchecked Sendable {
         var storedBytes = 0
         var copyTime = Duration.zero
         var releaseTime = Duration.zero
-        /// The last reason of a row that failed.
+        /// The last reason of a row that failed, and on which server; `nil` for on the disk.
         var failure: SpillFailure?
+        var server: String?
     }
 
     private(set) var rows = unsafe UnsafeMutableBufferPointer<Row>(start: nil, count: 0)
@@ -101,13 +102,13 @@ final class ReclaimTally: @unchecked Sendable {
     }
 
     /// The caches of which values could not be written, each with its last reason, and how many. Allocates.
-    func failures(server: String?) -> [(failure: ResourceFailure, count: Int)] {
+    var failures: [(failure: ResourceFailure, count: Int)] {
         var found: [(failure: ResourceFailure, count: Int)] = []
         for index in unsafe rows.indices where unsafe rows[index].outcome == .failed && rows[index].count > 0 {
             let row = unsafe rows[index]
             // Retained by its row.
             guard let failure = row.failure, let entry = unsafe row.entry?.takeUnretainedValue() else { continue }
-            found.append((ResourceFailure(entry, failure, server: server), row.count))
+            found.append((ResourceFailure(entry, failure, server: row.server), row.count))
         }
         return found
     }

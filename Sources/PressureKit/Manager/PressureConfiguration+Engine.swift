@@ -4,15 +4,13 @@ import SpillStore
 extension PressureConfiguration {
     /// What the engine is made with.
     var engine: EngineOptions {
-        let space = remoteSpace
-        return EngineOptions(
+        EngineOptions(
             spillDirectory: spillDirectory,
             allowsMemoryBackedSpill: allowsMemoryBackedSpill,
             spillLimit: spillLimit,
-            freeSpaceFloor: space == nil ? freeSpaceFloor : .zero,
-            // Between us and a server there is none.
-            bypassesPageCache: space == nil ? bypassesPageCache : false,
-            cipher: cipher,
+            freeSpaceFloor: freeSpaceFloor,
+            bypassesPageCache: bypassesPageCache,
+            cipher: { self.cipher },
             compressedTier: compressedTier,
             compression: compression,
             compressesLater: compressesLater,
@@ -23,7 +21,7 @@ extension PressureConfiguration {
             limits: limits,
             environment: environment,
             fileSystem: fileSystem,
-            remote: space,
+            remote: remoteOptions,
             clock: clock,
             residentBytes: residentBytes,
             measuresHeap: residentBytes == nil && !isSequential,
@@ -31,12 +29,18 @@ extension PressureConfiguration {
         )
     }
 
-    /// Where values go in place of a disk; `nil` for a file.
-    private var remoteSpace: (any FileSystem)? {
+    /// Where values go behind the disk, or in its place; `nil` for nowhere.
+    private var remoteOptions: RemoteOptions? {
         #if Redis
-        remote.map { RedisSpace($0.options, clock: clock) }
-        #else
-        nil
+        if let remote {
+            return RemoteOptions(
+                fileSystem: RedisSpace(remote.options, clock: clock),
+                path: remote.description,
+                limit: remote.limit,
+                replacesDisk: remote.replacesDisk
+            )
+        }
         #endif
+        return behindDisk
     }
 }

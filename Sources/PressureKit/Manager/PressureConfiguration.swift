@@ -78,9 +78,9 @@ public struct PressureConfiguration: Sendable {
     #endif
 
     #if Redis
-    /// The server that values are spilled to, in place of a disk: then ``spillDirectory``, ``freeSpaceFloor`` and
-    /// ``bypassesPageCache`` mean nothing, and no directory is needed. ``spillLimit`` bounds what is there. `nil`, the default,
-    /// for a spill file on a disk. Only with the package trait `Redis`.
+    /// A server behind the disk, or in its place where no directory can be used; then ``freeSpaceFloor`` and
+    /// ``bypassesPageCache`` mean nothing, and ``spillLimit`` bounds what is there. `nil`, the default, for a spill file on a disk
+    /// and nothing else. Only with the package trait `Redis`.
     ///
     /// The manager connects when it is made, which blocks, and throws ``PressureError`` with code `serverUnusable` when it
     /// cannot: a spill that cannot work fails then and not when memory is short. What fails later is tried again.
@@ -95,6 +95,8 @@ public struct PressureConfiguration: Sendable {
     #endif
 
     package var fileSystem: any NamedFileSystem = LinuxFileSystem()
+    /// What stands for a server behind the disk.
+    package var behindDisk: RemoteOptions?
     /// Where every time comes from: of reclaims, loads, restores and codecs, of back-off, pacing and the monitor.
     package var clock: any MonotonicClock = SystemClock()
     /// Whether one thing is done at a time, in an order that does not depend on how threads are scheduled: one worker,

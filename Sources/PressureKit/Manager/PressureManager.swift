@@ -320,6 +320,7 @@ public final class PressureManager: Sendable {
             copied: ByteCount(bytes: usage.plainBytes),
             stored: ByteCount(bytes: usage.storedBytes),
             spillFile: usage.allocatedBytes.map(ByteCount.init),
+            demoted: ByteCount(bytes: context.engine.secondary?.file.usage().storedBytes ?? 0),
             compressedInMemory: compressed,
             copiedAhead: ByteCount(bytes: context.cleaner?.copiedBytes.load(ordering: .relaxed) ?? 0)
         )

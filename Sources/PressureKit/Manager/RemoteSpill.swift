@@ -2,11 +2,16 @@
 import PressureSystem
 package import SpillStore
 
-/// A server that values are spilled to, in place of a disk: Redis 6.2 or later, or Valkey.
+/// A server that values are spilled to, behind the disk or in its place: Redis 6.2 or later, or Valkey.
 ///
-/// For a process that has no disk, or none worth using: in a container with a read-only root and an `emptyDir` in memory, a
-/// spill file frees nothing. Values go to the server as they would go to the file, compressed, checked and, with the package
-/// trait `Encryption`, sealed before a byte leaves the process.
+/// Behind a disk it takes what the disk has no room for. A reclaim writes to the disk, and waits for no network: copies move to
+/// the server in idle time, those of values that have not been used for a while, once three quarters of what the spill file may
+/// take are taken. Only while the disk is full or fails, and there is no room in the compressed tier, does a reclaim write to
+/// the server itself.
+///
+/// Where there is no disk the server takes all: in a container with a read-only root and an `emptyDir` in memory, a spill file
+/// frees nothing. Values go there as they would go to the file, compressed, checked and, with the package trait `Encryption`,
+/// sealed before a byte leaves the process.
 ///
 /// ```swift
 /// var configuration = PressureConfiguration()
@@ -22,6 +27,14 @@ package import SpillStore
 /// Only with the package trait `Redis`. <doc:BeyondOneMachine> says when it is worth it.
 public struct RemoteSpill: Sendable {
     package var options: RedisSpaceOptions
+
+    /// Whether the server takes the place of the disk, and no directory is looked for. The default is that it does only where no
+    /// directory can be used.
+    public var replacesDisk = false
+
+    /// The most bytes that copies may take on the server; at the limit they stay where they are. `nil`, the default, for no limit
+    /// but the server's own.
+    public var limit: ByteCount?
 
     /// How long a connection may take to be there, its name to be resolved aside. The default is a second.
     public var connectTimeout: Duration {
@@ -116,6 +129,7 @@ public struct RemoteSpill: Sendable {
             connectTimeout > .zero && commandTimeout > .zero,
             "remote has a timeout of \(min(connectTimeout, commandTimeout)); it must be more than zero."
         )
+        try check(limit.map { $0 > .zero } ?? true, "remote.limit is \(limit ?? .zero); use nil for no limit.")
         try check(1...64 ~= connections, "remote.connections is \(connections); it must be between 1 and 64.")
         try check(
             lease >= .seconds(1) && lease <= .seconds(86_400),

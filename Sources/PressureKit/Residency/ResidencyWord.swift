@@ -17,7 +17,7 @@
 /// While the word is *biased*, readers of a resident value may also come and go without a pin (``HazardRecord``), so that
 /// `pins` is not all there are: whatever needs a value that nobody holds has to take the bias back first.
 ///
-/// Layout: pins in bits 0–16, flags in 17–19 and 23–28, phase in 20–22, hits in 29–30, `evicted` in 31, the stamp in 32–63.
+/// Layout: pins in bits 0–16, the copy's kind in 18–19, phase in 20–22, flags in 17 and 23–28, hits in 29–30, `evicted` in 31, the stamp in 32–63.
 @usableFromInline
 package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @usableFromInline package var rawValue: UInt64
@@ -41,10 +41,9 @@ package struct ResidencyWord: RawRepresentable, Hashable, Sendable {
     @inlinable static var waitersBit: UInt64 { 1 << 26 }
     @inlinable static var stampMask: UInt64 { 0xFFFF_FFFF << 32 }
     private static let cleanBit: UInt64 = 1 << 24
-    private static let compressedBit: UInt64 = 1 << 19
-    private static let provisionalBit: UInt64 = 1 << 18
+    private static let copyKindMask: UInt64 = 3 << 18
     /// What is known of the copy; all of it goes when the value changes.
-    private static let copyBits = cleanBit | compressedBit | provisionalBit
+    private static let copyBits = cleanBit | copyKindMask
     @inlinable static var copyingBit: UInt64 { 1 << 25 }
     private static let holdsValueBit: UInt64 = 1 << 27
     @inlinable static var visitedBit: UInt64 { 1 << 28 }
@@ -83,11 +82,23 @@ extension ResidencyWord {
     /// Whether there is a checked copy of the value as it is now.
     package var isClean: Bool { rawValue & Self.cleanBit != 0 }
 
-    /// Whether that copy was written as it is, because memory was short, and is worth compressing when there is time.
-    package var isProvisional: Bool { rawValue & Self.provisionalBit != 0 }
+    /// Where a copy is, and in what form.
+    package enum CopyKind: UInt64, CaseIterable, Sendable {
+        /// In the spill file, as it is to stay.
+        case settled
+        /// In the spill file, as it was, because memory was short: worth compressing when there is time.
+        case provisional
+        /// In memory, compressed.
+        case compressed
+        /// On a server.
+        case remote
+    }
 
-    /// Whether that copy is in memory, compressed, and not in the spill file.
-    package var isCompressed: Bool { rawValue & Self.compressedBit != 0 }
+    /// Where that copy is; `settled` if there is none.
+    package var copyKind: CopyKind {
+        // Two bits, and four cases; only `describingCopy` writes them.
+        unsafe CopyKind(rawValue: (rawValue & Self.copyKindMask) >> 18).unsafelyUnwrapped
+    }
 
     /// Whether the value is as the loader made it, so that the loader can make it again. What was set or changed since
     /// is not, loader or no loader.
@@ -158,7 +169,7 @@ extension ResidencyWord {
         case .unloaded, .retired: .unloaded
         case .loading: .loading
         case .resident, .mutating, .releasing: .resident
-        case .spilled: isCompressed ? .compressed : .spilled
+        case .spilled: copyKind == .compressed ? .compressed : .spilled
         case .restoring: .restoring
         }
     }
@@ -259,17 +270,16 @@ extension ResidencyWord {
     package func finishingRestore(stamp: UInt32, horizon: UInt32 = 0) -> ResidencyWord? {
         guard phase == .restoring else { return nil }
         let word = judgingReturn(at: stamp, horizon).settled(.resident, pinned: true, stamp: stamp)
-        return isCompressed ? word.clearing(Self.copyBits) : word.setting(Self.cleanBit)
+        return copyKind == .compressed ? word.clearing(Self.copyBits) : word.setting(Self.cleanBit)
     }
 
     /// The copy is another one now, of the same value. Legal while it is being read, which keeps everybody else away.
-    package func finishingMove(isCompressed: Bool, isProvisional: Bool = false) -> ResidencyWord? {
-        phase == .restoring ? settled(.spilled).describingCopy(isCompressed, isProvisional) : nil
+    package func finishingMove(to kind: CopyKind) -> ResidencyWord? {
+        phase == .restoring ? settled(.spilled).describingCopy(kind) : nil
     }
 
-    fileprivate func describingCopy(_ isCompressed: Bool, _ isProvisional: Bool) -> ResidencyWord {
-        let bits = (isCompressed ? Self.compressedBit : 0) | (isProvisional ? Self.provisionalBit : 0)
-        return clearing(Self.copyBits).setting(Self.cleanBit | bits)
+    fileprivate func describingCopy(_ kind: CopyKind) -> ResidencyWord {
+        clearing(Self.copyBits).setting(Self.cleanBit | kind.rawValue << 18)
     }
 
     private func judgingReturn(at now: UInt32, _ horizon: UInt32) -> ResidencyWord {
@@ -344,16 +354,11 @@ extension ResidencyWord {
         phase == .resident && !isCopying && !isClean ? setting(Self.copyingBit) : nil
     }
 
-    /// The copy is written and checked, in memory or on disk, or given up. Legal also after the slot was retired
-    /// meanwhile.
-    package func finishingCopy(
-        succeeded: Bool,
-        isCompressed: Bool = false,
-        isProvisional: Bool = false
-    ) -> ResidencyWord? {
+    /// The copy is written and checked, wherever that is, or given up. Legal also after the slot was retired meanwhile.
+    package func finishingCopy(succeeded: Bool, as kind: CopyKind = .settled) -> ResidencyWord? {
         guard isCopying else { return nil }
         let word = clearing(Self.copyingBit)
-        return succeeded && phase == .resident ? word.describingCopy(isCompressed, isProvisional) : word
+        return succeeded && phase == .resident ? word.describingCopy(kind) : word
     }
 
     /// The value leaves memory. Legal while nobody holds it and it exists elsewhere: in a clean copy, or, with
@@ -392,7 +397,7 @@ extension ResidencyWord {
     /// The writer has put the copy of a saved value in place: out of memory, as after an eviction that nobody measures.
     package func adopting(isReloadable: Bool) -> ResidencyWord? {
         guard phase == .mutating else { return nil }
-        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).describingCopy(false, false)
+        let word = settled(.spilled).clearing(Self.evictedBit | Self.reloadableBit).describingCopy(.settled)
         return isReloadable ? word.setting(Self.reloadableBit) : word
     }
 }

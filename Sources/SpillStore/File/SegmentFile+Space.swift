@@ -92,3 +92,22 @@ extension UInt32 {
     /// A number of units in bytes.
     fileprivate var byteOffset: Int64 { Int64(self) * Int64(ExtentAllocator.unitSize) }
 }
+
+extension SegmentFile {
+    /// What part of what the file may take is taken, 0 … 1: of its own limit, or of what it has and the disk has free above the
+    /// floor, whichever is nearer. One system call, unless that fails; allocates nothing.
+    package var fullness: Double {
+        let unit = ExtentAllocator.unitSize
+        let live = state.withLock { $0.allocator.liveUnits } * unit
+        guard live > 0 else { return 0 }
+        let limit = limits.maximumBytes.map { Double(live) / Double(max(1, $0.bytes)) } ?? 0
+        // Free extents whose blocks the file still has are free to it.
+        guard let free = try? fileSystem.freeSpace(descriptor), let usage = try? fileSystem.usage(descriptor) else {
+            return min(1, limit)
+        }
+        let holes = max(0, Int(clamping: usage.allocated) - live)
+        let left = max(0, Int(clamping: free) - limits.freeSpaceFloor.bytes) + holes
+        let disk = Double(live) / (Double(live) + Double(left))
+        return min(1, max(limit, disk))
+    }
+}

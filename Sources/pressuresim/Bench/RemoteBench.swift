@@ -31,6 +31,7 @@ struct RemoteBench {
         var configuration = PressureConfiguration()
         configuration.sources = []
         configuration.remote = remote
+        configuration.remote?.replacesDisk = true
         configuration.supportedDispositions = [.keep, .spill]
         // What compressing costs is another bench; the server's own has nothing to compress either.
         configuration.compression = .stored

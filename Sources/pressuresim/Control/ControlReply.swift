@@ -42,6 +42,8 @@ struct ControlReply: Decodable {
             var spilled: Int
             var stored: Int
             var spillFile: Int?
+            /// `nil` from a process that was built before there was any.
+            var demoted: Int?
         }
 
         struct Counts: Decodable {

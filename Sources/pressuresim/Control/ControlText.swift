@@ -60,7 +60,8 @@ struct ControlText {
         let bytes = status.bytes
         facts.add(["in memory", "\(size(bytes.resident)), of which \(size(bytes.clean)) can go at once"])
         facts.add(["compressed", "\(size(bytes.compressed)), in \(size(bytes.compressedInMemory)) of memory"])
-        facts.add(["spilled", "\(size(bytes.spilled)); the file has \(size(bytes.spillFile))"])
+        let demoted = bytes.demoted.flatMap { $0 > 0 ? ", a server behind it \(size($0))" : nil } ?? ""
+        facts.add(["spilled", "\(size(bytes.spilled)); the file has \(size(bytes.spillFile))\(demoted)"])
         facts.add(["process has", size(bytes.processResident)])
         let counts = status.counts
         facts.add([

@@ -58,6 +58,7 @@ struct SurvivalChild: Sendable {
         configuration.bypassesPageCache = !plan.usesPageCache
         #if Redis
         configuration.remote = plan.remote?.remote()
+        configuration.remote?.replacesDisk = true
         #endif
         configuration.sources = [.automatic]
         let manager = try PressureManager(configuration: configuration)

@@ -20,7 +20,10 @@ extension ScheduleWorld {
         case .copied:
             return [true, false].map { succeeded in
                 applying(slot) {
-                    $0.finishingCopy(succeeded: succeeded, isCompressed: actors[index].kind == .compressor)
+                    $0.finishingCopy(
+                        succeeded: succeeded,
+                        as: actors[index].kind == .compressor ? .compressed : .settled
+                    )
                 }!.with { world in
                     if world.slots[slot].value != world.slots[slot].draft {
                         world.fault = "changed while it was copied"
@@ -74,10 +77,9 @@ extension ScheduleWorld {
                 }
             ]
         case .moving:
-            let isCompressed = slots[slot].word.isCompressed
-            // It succeeds, or the old copy stays.
-            return [false, isCompressed].map { isCompressed in
-                let ended = applying(slot) { $0.finishingMove(isCompressed: isCompressed) }
+            // It succeeds, to the disk or to a server, or the old copy stays.
+            return [.settled, .remote, slots[slot].word.copyKind].map { kind in
+                let ended = applying(slot) { $0.finishingMove(to: kind) }
                 return (ended ?? with { $0.unpin(slot) }).with { world in
                     world.slots[slot].isOwned = false
                     if ended != nil, world.slots[slot].copy == nil { world.fault = "moved a copy that is not there" }

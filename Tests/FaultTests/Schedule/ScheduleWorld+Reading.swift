@@ -98,7 +98,7 @@ extension ScheduleWorld {
                 if world.slots[slot].copy == nil { world.fault = "restored without a copy" }
                 world.slots[slot].value = world.slots[slot].copy
                 // A copy in memory is let go, and the word says that there is none.
-                if slots[slot].word.isCompressed { world.slots[slot].copy = nil }
+                if slots[slot].word.copyKind == .compressed { world.slots[slot].copy = nil }
                 if world.slots[slot].word.isClean != (world.slots[slot].copy != nil) {
                     world.fault = "slot \(slot) forgot whether it has a copy"
                 }

@@ -8,14 +8,16 @@ import Testing
 @Suite struct ReclaimProgressTests {
     private let clock = ManualClock()
 
-    private func progress(isOver: (() -> Bool)?) -> ReclaimEngine.Progress {
-        var progress = ReclaimEngine.Progress(PlanStorage(limit: 16), residentBefore: 0)
+    private func progress(isOver: (() -> Bool)?) throws -> ReclaimEngine.Progress {
+        let file = try SpillFixture(InMemoryFileSystem()).file
+        let target = SpillTarget(file, choice: nil, compressesLater: false, clock: clock)
+        var progress = ReclaimEngine.Progress(PlanStorage(limit: 16), to: target, residentBefore: 0)
         progress.isOver = isOver
         return progress
     }
 
-    @Test func whileMemoryIsShortEveryTwoMebibytesGoBack() {
-        var progress = progress { false }
+    @Test func whileMemoryIsShortEveryTwoMebibytesGoBack() throws {
+        var progress = try progress { false }
         progress.freed = (1 << 20) - 1
         #expect(!progress.wantsTrim(by: clock))
         progress.freed += 1
@@ -27,8 +29,8 @@ import Testing
         #expect(progress.wantsTrim(by: clock))
     }
 
-    @Test func halfOfTheTimeAtMostGoesIntoIt() {
-        var progress = progress { false }
+    @Test func halfOfTheTimeAtMostGoesIntoIt() throws {
+        var progress = try progress { false }
         progress.freed = 1 << 20
         let start = clock.now()
         clock.advance(by: .milliseconds(5))
@@ -42,8 +44,8 @@ import Testing
     }
 
     /// What the app asks for, and a batch, which gives it back itself.
-    @Test func whereNothingIsShortItIsLeftToTheEnd() {
-        var progress = progress(isOver: nil)
+    @Test func whereNothingIsShortItIsLeftToTheEnd() throws {
+        var progress = try progress(isOver: nil)
         progress.freed = 1 << 30
         #expect(!progress.wantsTrim(by: clock))
         progress.isHasty = true

@@ -170,11 +170,52 @@ import Testing
         #expect(try await fixture.mine[3].value() == RemoteFixture.bytes(30_000))
     }
 
+    /// Behind a disk: a reclaim fills the disk first, and what the server loses is an error or is loaded again.
+    @Test func behindADiskItTakesWhatThatHasNoRoomFor() async throws {
+        let server = try TestServer()
+        let manager = try makeManager {
+            $0.remote = .redis(socketPath: server.socket)
+            $0.spillLimit = .mebibytes(1)
+            $0.supportedDispositions = [.keep, .spill]
+        }
+        let controller = try addController("app", to: manager.root)
+        let bytes = (0..<32).map { makeBytes(100_000, seed: $0, randomBits: 8) }
+        let caches = try bytes.enumerated().map { try controller.cache("c\($0.offset)", initialValue: $0.element) }
+        _ = await manager.simulateMemoryWarning(.critical)
+        #expect(caches.allSatisfy { $0.residency == .spilled })
+        let snapshot = manager.snapshot()
+        #expect(snapshot.stored >= .kibibytes(800) && snapshot.demoted >= .mebibytes(2) && !server.segments.isEmpty)
+        for (cache, bytes) in zip(caches, bytes) { #expect(try await cache.value() == bytes) }
+        // All of them have their copies, wherever those are.
+        let report = await manager.simulateMemoryWarning(.critical)
+        #expect(Set(report.evicted.map(\.outcome)) == [.reused])
+        server.kill()
+        try server.start()
+        var lost = 0
+        for (cache, bytes) in zip(caches, bytes) {
+            do {
+                #expect(try await cache.value() == bytes)
+            } catch {
+                lost += 1
+                #expect((error as? PressureError)?.message.contains(server.socket) == true)
+            }
+        }
+        #expect(20...25 ~= lost)
+    }
+
+    /// The manager says so when it is made, and not when memory is short.
+    @Test func aServerThatIsNotThereIsNoSecondPlace() throws {
+        let error = #expect(throws: PressureError.self) {
+            try makeManager { $0.remote = .redis(socketPath: "/tmp/pk-nobody") }
+        }
+        #expect(error?.code == .serverUnusable)
+    }
+
     @Test func aConfigurationThatCannotBeIsRefused() throws {
         let mistakes: [(inout RemoteSpill) -> Void] = [
             { $0.connections = 0 }, { $0.lease = .milliseconds(10) }, { $0.commandTimeout = .zero },
             { $0.keyPrefix = "a{b" }, { $0 = .redis(host: "") }, { $0 = .redis(host: "a", port: 70_000) },
-            { $0 = .redis(host: "a", user: "somebody") },
+            { $0 = .redis(host: "a", user: "somebody") }, { $0.limit = .zero },
             { $0 = .redis(socketPath: String(repeating: "x", count: 108)) },
         ]
         for mistake in mistakes {

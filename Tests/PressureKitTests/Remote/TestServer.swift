@@ -71,9 +71,11 @@ final class TestServer: @unchecked Sendable {
     /// Lets it go on.
     func resume() { if let process { Glibc.kill(process.processIdentifier, SIGCONT) } }
 
-    /// What it is called in a configuration.
+    /// What it is called in a configuration, in place of a disk.
     func remote(user: String? = nil, password: String? = nil) -> RemoteSpill {
-        .redis(socketPath: socket, user: user, password: password)
+        var remote = RemoteSpill.redis(socketPath: socket, user: user, password: password)
+        remote.replacesDisk = true
+        return remote
     }
 
     /// The same for the store.
