@@ -1,3 +1,4 @@
+import Glibc
 import PressureSystem
 import SpillStore
 
@@ -140,7 +141,7 @@ package final class PlanStorage: @unchecked Sendable {
     private static func touched<Element>(_ count: Int) -> UnsafeMutableBufferPointer<Element> {
         let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
         // Its own memory, of trivial elements that are written before they are read.
-        unsafe UnsafeMutableRawBufferPointer(buffer).initializeMemory(as: UInt8.self, repeating: 0)
+        if let base = buffer.baseAddress { _ = unsafe memset(base, 0, count * MemoryLayout<Element>.stride) }
         return unsafe buffer
     }
 

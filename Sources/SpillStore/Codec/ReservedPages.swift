@@ -1,4 +1,5 @@
 import CLinuxShims
+import Glibc
 package import PressureSystem
 
 /// Page-aligned scratch memory, taken from the system once and given back when the owner goes. Touched at once, so that
@@ -18,7 +19,7 @@ package import PressureSystem
         guard let base = unsafe pk_map_pages(rounded) else { throw .scratchUnavailable(byteCount: rounded) }
         // The mapping is `rounded` bytes long and ours alone.
         unsafe bytes = UnsafeMutableRawBufferPointer(start: base, count: rounded)
-        if isTouched { unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0) }
+        if isTouched { _ = unsafe memset(base, 0, rounded) }
     }
 
     /// Gives the memory back and keeps the addresses: zeros from now on.
