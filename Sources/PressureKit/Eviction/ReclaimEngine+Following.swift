@@ -46,6 +46,7 @@ extension ReclaimEngine {
             return true
         }
         guard isDue else { return }
+        if let limit { LargeBlocks.follow(limit) }
         let reserves = followed.reserves(limit)
         let isNew = followed.last.withLock { last in
             let isNew = last.reserves != reserves || last.isLimited != (limit != nil)

@@ -38,6 +38,8 @@ final class ReclaimEngine: Sendable {
     let turn = Atomic<Int>(0)
     /// The ``UseClock`` when the last batch was planned.
     let lastBatch = Atomic<UInt32>(UseClock.now)
+    /// The limit on the process's memory when this was made; `nil` for none.
+    let firstLimit: ByteCount?
     /// What the sizes were last made for.
     let followed: Followed
     /// Taken out while a reclaim runs.
@@ -46,6 +48,7 @@ final class ReclaimEngine: Sendable {
     /// Opens the spill file and reserves what reclaims will need. Blocks briefly.
     init(_ options: EngineOptions) throws(PressureError) {
         let limit = CgroupLimit.least(options.limits)
+        firstLimit = limit
         followed = Followed(options)
         let reserves = followed.reserves(limit)
         let directory = try options.chooseDirectory()
@@ -74,6 +77,7 @@ final class ReclaimEngine: Sendable {
         )
         pool.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
+        if let limit { LargeBlocks.follow(limit) }
     }
 
     /// Makes room for plans over so many values of so many caches. Allocates; from any thread.
