@@ -48,9 +48,16 @@ struct CopyJob {
 
     /// Whether the deadline kept a victim from being begun.
     private(set) var isLate = false
+    private var isAbandoned = false
 
     /// Begins no more victims.
     mutating func suspend() { endOfVictims = nextVictim }
+
+    /// Gives up what can be made again, between two chunks: a large value takes longer than there is time.
+    mutating func abandon() {
+        suspend()
+        isAbandoned = true
+    }
 
     /// A victim that is finished: copied, failed, or not to be copied after all.
     mutating func takeFinished() -> Int? {
@@ -115,6 +122,13 @@ struct CopyJob {
         return 1...SegmentFile.longestBatched ~= byteCount
     }
 
+    /// Whether the loader of a victim makes it again.
+    private func isReloadable(_ victim: Int) -> Bool {
+        let place = unsafe storage.place(ofVictim: victim)
+        // The storage retains every entry it lists.
+        return unsafe place.entry.takeUnretainedValue().header(place.slot).pointee.state.isReloadable
+    }
+
     /// A small victim of a piece of work is done, or has failed; `end()` follows the last one.
     mutating func finish(_ victim: Int, of unit: Unit, _ result: ChunkCopier.Result, now: MonotonicInstant) {
         if let failure = result.failure { unsafe storage.outcomes[victim].failure = failure }
@@ -170,6 +184,9 @@ struct CopyJob {
 
     private mutating func takeFromOpen() -> Unit? {
         guard let unit = open else { return nil }
+        if isAbandoned, unsafe storage.outcomes[unit.victim].failure == nil, isReloadable(unit.victim) {
+            unsafe (storage.outcomes[unit.victim].failure, storage.outcomes[unit.victim].isUntried) = (.abandoned, true)
+        }
         let outcome = unsafe storage.outcomes[unit.victim]
         if outcome.failure != nil {
             // The rest would be written in vain.

@@ -143,6 +143,9 @@ final class CopyPool: Sendable {
     /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
     func suspend() { tools.state.withQuietLock { $0.job?.suspend() } }
 
+    /// Begins no more victims, and gives up what can be made again: memory is needed sooner.
+    func abandon() { tools.state.withQuietLock { $0.job?.abandon() } }
+
     /// Whether the deadline kept a victim of the job from being begun.
     var isLate: Bool { tools.state.withQuietLock { $0.job?.isLate ?? false } }
 

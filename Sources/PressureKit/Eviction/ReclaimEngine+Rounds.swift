@@ -233,15 +233,16 @@ extension ReclaimEngine {
         let copier = progress.target.copier
         pool.begin(storage, victims: victims, with: copier, deadline: deadline, isAlone: !progress.isUrgent)
         while true {
-            switch pool.nextStep() {
+            let step = pool.nextStep()
+            if !progress.isCutShort, progress.isHurried?() ?? false {
+                progress.isCutShort = true
+                pool.abandon()
+            }
+            switch step {
             case .work(let unit): pool.work(on: unit)
             case .finished(let victim):
                 finish(victim, &progress)
                 if progress.look() { pool.suspend() }
-                if !progress.isCutShort, progress.isHurried?() ?? false {
-                    progress.isCutShort = true
-                    pool.suspend()
-                }
                 if lookAtWriteback(&progress) { pool.suspend() }
             case .done:
                 if pool.isLate { progress.missedDeadline = deadline }

@@ -18,7 +18,7 @@ extension SpillFailure {
     /// The failure in words, with its remedy; `nil` where the server has no part in it.
     func message(of server: String, _ isReloadable: Bool) -> String? {
         switch self {
-        case .limitReached, .parentsFile, .notCompressible, .valueNotPassed: nil
+        case .limitReached, .parentsFile, .notCompressible, .valueNotPassed, .abandoned: nil
         case .floorReached, .writebackFailed: nil
         case .writeFailed(let errno):
             "\(server) \(errno.ofServer.what): the value is still in memory. \(errno.ofServer.remedy)"

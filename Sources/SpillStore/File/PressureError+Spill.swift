@@ -129,7 +129,8 @@ extension SpillFailure {
         switch self {
         case .limitReached, .floorReached: .diskFull
         case .writeFailed: isDiskFull ? .diskFull : .spillFailed
-        case .writebackFailed, .parentsFile, .notWritten, .valueNotPassed, .notCompressible, .mayBeEvicted: .spillFailed
+        case .writebackFailed, .parentsFile, .notWritten, .valueNotPassed, .notCompressible, .mayBeEvicted, .abandoned:
+            .spillFailed
         case .readFailed: .restoreFailed
         case .damaged: .damagedCopy
         }
@@ -138,7 +139,8 @@ extension SpillFailure {
     private var errno: Errno? {
         switch self {
         case .writeFailed(let errno), .writebackFailed(let errno), .readFailed(let errno): errno
-        case .limitReached, .floorReached, .parentsFile, .notCompressible, .mayBeEvicted, .valueNotPassed, .notWritten,
+        case .limitReached, .floorReached, .parentsFile, .notCompressible, .mayBeEvicted, .valueNotPassed, .abandoned,
+            .notWritten,
             .damaged:
             nil
         }
@@ -177,6 +179,8 @@ extension SpillFailure {
             The value did not pass the bytes it said it has. It is still in memory; check its conformance to Spillable, \
             and that a Codable one can be encoded.
             """
+        case .abandoned:
+            "A copy was not written to its end, because memory was needed sooner. The value is still in memory."
         case .notWritten:
             "A spilled copy does not read back as it was written. The value is still in memory; check the disk."
         case .readFailed(let errno):

@@ -20,6 +20,8 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case mayBeEvicted
     /// The value did not pass its bytes, or not as many as it said: it cannot be encoded now.
     case valueNotPassed
+    /// Memory was needed sooner than it could be written, and it can be made again.
+    case abandoned
     /// A write that claimed success cannot be read back as it was.
     case notWritten
     /// The system refused a read.
@@ -28,7 +30,9 @@ package enum SpillFailure: Error, Hashable, Sendable {
     case damaged(FrameDamage)
 
     /// Whether it says something about the value and nothing about the disk.
-    package var concernsValueOnly: Bool { [.valueNotPassed, .notCompressible, .mayBeEvicted].contains(self) }
+    package var concernsValueOnly: Bool {
+        [.valueNotPassed, .notCompressible, .mayBeEvicted, .abandoned].contains(self)
+    }
 
     /// Whether the disk, a quota, the cap or the floor is the reason: space must be freed before a retry can succeed.
     package var isDiskFull: Bool {
@@ -36,7 +40,9 @@ package enum SpillFailure: Error, Hashable, Sendable {
         case .limitReached, .floorReached: true
         case .writeFailed(let errno), .writebackFailed(let errno):
             [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
-        case .parentsFile, .notCompressible, .mayBeEvicted, .valueNotPassed, .notWritten, .readFailed, .damaged: false
+        case .parentsFile, .notCompressible, .mayBeEvicted, .valueNotPassed, .abandoned, .notWritten, .readFailed,
+            .damaged:
+            false
         }
     }
 }
