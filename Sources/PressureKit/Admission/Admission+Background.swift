@@ -30,7 +30,8 @@ extension Admission {
         let need = ledger.need(in: room, reading)
         let part = supply.neighbours?.part(of: need, at: room.place, underWay: ledger.underWay, at: now)
         if let part, part < need { supply.neighbours?.notify(at: room.place, need: need, at: now) }
-        let isResting = state.restsUntil.isAhead(of: now)
+        // What has come meanwhile may leave.
+        let isResting = state.restsUntil.isAhead(of: now) && books.reading.brought - state.broughtAtRest < room.high
         let bytes = isResting ? 0 : ledger.backgroundGoal(in: room, reading, part: part)
         guard bytes > 0 || givesHeapBack else { return nil }
         let isUrgent = room.isTaken || ledger.isUrgent(in: room, reading)
@@ -58,7 +59,7 @@ extension Admission {
     /// something may have changed.
     package func note(batch bytes: Int, isExhausted: Bool) {
         state.count(batch: bytes)
-        if isExhausted { state.restsUntil.set(clock.now() + Self.pause) }
+        if isExhausted { state.rest(until: clock.now() + Self.pause, brought: books.reading.brought) }
         books.wake()
     }
 

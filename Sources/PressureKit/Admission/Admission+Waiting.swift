@@ -29,6 +29,8 @@ extension Admission {
         let answer: Answer
         fileprivate var returnedBefore: Int
         fileprivate var isPatient = true
+        /// How often patience has ended and nothing had come free.
+        fileprivate var vain = 0
     }
 
     /// Has a shortage freed and waits until a load of so many bytes, which has begun, may go on. Blocks.
@@ -47,9 +49,11 @@ extension Admission {
         state.beginWaiting(bytes)
         // Others need not wait for what waits itself.
         if let room = supply.room() { tell(in: room, supply) }
-        let mayAsk = self.mayAsk(at: start)
+        // Before the first sample nothing is missing; others have to end.
+        let isUnseen = supply.room() == nil
+        let mayAsk = !isUnseen && self.mayAsk(at: start)
         // Within the pause after a fruitless reclaim, that one's is the answer.
-        let answer = Wait.Answer(mayAsk ? nil : .zero)
+        let answer = Wait.Answer(mayAsk || isUnseen ? nil : .zero)
         if mayAsk {
             supply.reclaim(shortage) { [weak self, books] returned in
                 self?.note(returned, of: shortage)
@@ -80,7 +84,11 @@ extension Admission {
             let returned = returned(wait.supply)
             // As long as memory comes free it is worth waiting for: the disk is slow, and not stuck.
             if returned == wait.returnedBefore {
-                enter(wait.bytes, since: wait.start)
+                // One at a time: what others are at will end, and take less then.
+                wait.vain += 1
+                let isLate = wait.vain >= Self.mostVain
+                guard state.endWaiting(wait.bytes, if: { isLate || $0.underWay <= $0.waiting }) else { return false }
+                settle(false, since: wait.start)
                 return true
             }
             wait.returnedBefore = returned
@@ -101,37 +109,48 @@ extension Admission {
     /// Whether the load may go on now; `nil` when it is to wait.
     func look(_ wait: Wait) -> Outcome? {
         let (bytes, answer) = (wait.bytes, wait.answer.returned.withLock { $0 })
-        if let answer {
+        if isSequential {
+            guard let answer else { return nil }
+            state.endWaiting(bytes)
             // One that frees half of what was wanted has been worth it.
-            let isEnough = answer.bytes >= wait.shortage.bytes / 2
-            if isSequential || isEnough {
-                state.endWaiting(bytes)
-                return isEnough ? .reclaimed : .overdrawn
-            }
+            return answer.bytes >= wait.shortage.bytes / 2 ? .reclaimed : .overdrawn
         }
-        guard !isSequential, let room = wait.supply.room() else { return nil }
+        guard let room = wait.supply.room() else {
+            guard let firstLimit else { return nil }
+            let mayGo = state.endWaiting(bytes, if: { $0.mayGoUnseen(bytes, below: firstLimit, isWaiting: true) })
+            return mayGo ? .reclaimed : nil
+        }
         let reading = reading(in: room, wait.supply)
         if let beside = wait.supply.neighbours?.underWay(at: room.place) {
             state.beside.store(beside, ordering: .relaxed)
         }
         // A reclaim that has ended will not bring more, and patience has an end.
         let mayOverdraw = answer != nil || !wait.isPatient
-        if state.endWaiting(bytes, if: { $0.fits(bytes, in: room, reading) }) {
-            tell(in: room, wait.supply)
+        if state.endWaiting(bytes, if: { $0.fits(bytes, in: room, reading) }),
+            isMine(bytes, in: room, wait, { $0.margin(in: room, reading) >= 0 })
+        {
             return .reclaimed
         }
-        if mayOverdraw, state.endWaiting(bytes, if: { $0.mayOverdraw(bytes, in: room, reading) }) {
-            tell(in: room, wait.supply)
+        if mayOverdraw, state.endWaiting(bytes, if: { $0.mayOverdraw(bytes, in: room, reading) }),
+            isMine(bytes, in: room, wait, { $0.mayOverdraw(0, in: room, reading) })
+        {
             return .overdrawn
         }
         return answer == nil ? nil : .fruitless
     }
 
-    /// Lets a load go on because nothing moves.
-    private func enter(_ bytes: Int, since start: MonotonicInstant) {
-        state.endWaiting(bytes)
-        settle(false, since: start)
+    /// Tells those who share the limit that a load goes on, and looks again: somebody may have taken the same room at the same
+    /// moment. Then it waits on.
+    private func isMine(_ bytes: Int, in room: AdmissionRoom, _ wait: Wait, _ fits: (AdmissionLedger) -> Bool) -> Bool {
+        tell(in: room, wait.supply)
+        guard state.beside.load(ordering: .relaxed) > 0, !fits(state.ledger) else { return true }
+        state.beginWaiting(bytes)
+        tell(in: room, wait.supply)
+        return false
     }
+
+    /// A load that hangs keeps others waiting for so many times the patience.
+    private static let mostVain = 10
 
     private func settle(_ isReclaimed: Bool, since start: MonotonicInstant) {
         state.count(isReclaimed, after: clock.now() - start)

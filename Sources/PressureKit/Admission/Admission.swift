@@ -77,6 +77,8 @@ package final class Admission: Sendable {
     package let patience: Duration
     /// Whether a reader waits for the end of a reclaim and for nothing else, so that a run can be repeated.
     let isSequential: Bool
+    /// The limit on the process's memory when this was made, in bytes: what is gone by before the first sample.
+    let firstLimit: Int?
     let clock: any MonotonicClock
     let books: MemoryBooks
     let state = AdmissionState()
@@ -94,18 +96,22 @@ package final class Admission: Sendable {
     ///
     /// - Parameters:
     ///   - books: What the library brings and gives back.
+    ///   - firstLimit: Of the process's memory, in bytes, if there is one: before the first sample no more than a quarter of it is
+    ///     let in at a time.
     ///   - patience: The default is a second: a reclaim of what one load needs takes far less, and a reader that would wait
     ///     for longer is better served with memory overdrawn, as long as that is bounded.
     package init(
         clock: any MonotonicClock,
         books: MemoryBooks = MemoryBooks(),
         patience: Duration = .seconds(1),
-        isSequential: Bool = false
+        isSequential: Bool = false,
+        firstLimit: Int? = nil
     ) {
         self.clock = clock
         self.books = books
         self.patience = patience
         self.isSequential = isSequential
+        self.firstLimit = isSequential ? nil : firstLimit
     }
 
     /// Says where room and reclaim come from; `nil` for nowhere.
@@ -169,8 +175,8 @@ package final class Admission: Sendable {
     /// How large the first values are taken to be, before any has come: a sixteenth of the limit. Of many readers who begin at
     /// once with large values a small limit would not survive the first.
     private var assumedSize: Int {
-        guard let room = supply?.room(), room.stride < .max else { return 0 }
-        return min(room.stride / 4 * 5, Self.mostAssumed)
+        guard let room = supply?.room() else { return firstLimit.map { min($0 / 16, Self.mostAssumed) } ?? 0 }
+        return room.stride < .max ? min(room.stride / 4 * 5, Self.mostAssumed) : 0
     }
 
     private static let mostAssumed = 16 << 20
@@ -245,7 +251,11 @@ package final class Admission: Sendable {
         _ supply: Supply,
         at now: MonotonicInstant
     ) -> AdmissionLedger.Verdict {
-        guard let room else { return .go }
+        guard let room else {
+            guard let firstLimit else { return .go }
+            let mayGo = state.ledger.mayGoUnseen(bytes, below: firstLimit, isWaiting: false)
+            return mayGo ? .go : .reclaim(ByteCount(bytes: bytes))
+        }
         tell(in: room, supply)
         let books = reading(in: room, supply)
         return state.ledger.verdict(on: bytes, room: room, books: books, at: now)

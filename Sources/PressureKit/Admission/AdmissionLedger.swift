@@ -107,6 +107,15 @@ package struct AdmissionLedger: Sendable {
         return -margin < tolerance ? .go : .reclaim(ByteCount(bytes: -margin))
     }
 
+    /// Whether a load of so many bytes may go on before anything has been sampled: one always may, and others beside it up to a
+    /// quarter of the limit. Who begins at once with many large values, in several processes, would not live to see a sample.
+    ///
+    /// - Parameter isWaiting: Whether it is one of those that wait.
+    package func mayGoUnseen(_ bytes: Int, below limit: Int, isWaiting: Bool) -> Bool {
+        let others = underWay - waiting - (isWaiting ? 0 : bytes)
+        return others <= 0 || others + bytes <= limit / 4
+    }
+
     /// Whether one of the loads that wait, of so many bytes, fits by now.
     package func fits(_ bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
         room.left(books) - (underWay - waiting) - beside - bytes >= 0

@@ -13,8 +13,10 @@ final class AdmissionState: Sendable {
 
     /// After a reclaim that brought next to nothing, no other one is asked for until then.
     let fruitlessUntil = Moment()
-    /// The background reclaim has found nothing, and looks no more until then.
+    /// The background reclaim has found nothing, and looks no more until then…
     let restsUntil = Moment()
+    /// …or until much more has been brought in than had been then.
+    private let broughtThen = Atomic<Int>(0)
     /// The heap is given back only in need until then.
     let heapRestsUntil = Moment()
     /// When it was last given back, and measured: an older sample knows nothing of it.
@@ -51,6 +53,15 @@ final class AdmissionState: Sendable {
             beside: beside.load(ordering: .relaxed),
             waiting: waiting.load(ordering: .sequentiallyConsistent)
         )
+    }
+
+    /// What had been brought in when the background reclaim found nothing.
+    var broughtAtRest: Int { broughtThen.load(ordering: .relaxed) }
+
+    /// The background reclaim has found nothing.
+    func rest(until instant: MonotonicInstant, brought: Int) {
+        broughtThen.store(brought, ordering: .relaxed)
+        restsUntil.set(instant)
     }
 
     /// A load of so many bytes has begun.

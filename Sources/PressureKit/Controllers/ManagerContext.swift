@@ -86,7 +86,8 @@ final class ManagerContext: Sendable {
             clock: clock,
             books: books,
             patience: isSequential ? .seconds(86_400) : .seconds(1),
-            isSequential: isSequential
+            isSequential: isSequential,
+            firstLimit: engine.firstLimit?.bytes
         )
         self.restoresAhead = restoresAhead
         self.isSequential = isSequential

@@ -190,6 +190,7 @@ public struct PressureConfiguration: Sendable {
         context.environment = environment
         context.thresholds = thresholds
         context.limited = { [weak engine] in engine?.follow($0) }
+        context.watchesAfter = .milliseconds(500)
         if engine.isMemoryBacked {
             let file = engine.file
             context.heldOutside = { ByteCount(bytes: file.usage().storedBytes) }

@@ -13,6 +13,10 @@ package struct SignalContext: Sendable {
     /// Told of the least limit that the cgroups set, or that they set none, with each sample. Allocates nothing.
     package var limited: @Sendable (ByteCount?) -> Void = { _ in }
 
+    /// For how long after the first sample the kernel is not asked to watch usage. It takes its time to answer, and a process
+    /// that begins to load meanwhile sees nothing.
+    package var watchesAfter = Duration.zero
+
     /// This machine, with default thresholds.
     package init() {}
 

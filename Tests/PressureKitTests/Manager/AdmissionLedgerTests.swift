@@ -20,6 +20,22 @@ import Testing
         #expect(ledger.verdict(on: 10 << 20, room: nil, books: .init(), at: at(0)) == .go)
     }
 
+    /// Before the first sample: one always goes, and others up to a quarter of the limit.
+    @Test func unseenAQuarterOfTheLimitGoes() {
+        var ledger = AdmissionLedger()
+        ledger.underWay += 30 << 20
+        #expect(ledger.mayGoUnseen(30 << 20, below: 64 << 20, isWaiting: false))
+        ledger.underWay += 1 << 20
+        #expect(!ledger.mayGoUnseen(1 << 20, below: 64 << 20, isWaiting: false))
+        ledger.beginWaiting(1 << 20)
+        #expect(!ledger.mayGoUnseen(1 << 20, below: 64 << 20, isWaiting: true))
+        ledger.underWay -= 30 << 20
+        #expect(ledger.mayGoUnseen(1 << 20, below: 64 << 20, isWaiting: true))
+        ledger.underWay += 15 << 20
+        #expect(ledger.mayGoUnseen(1 << 20, below: 64 << 20, isWaiting: true))
+        #expect(!ledger.mayGoUnseen(2 << 20, below: 64 << 20, isWaiting: true))
+    }
+
     @Test func whatWouldCrossIntoCriticalNeedsThatMuchFreed() {
         var ledger = AdmissionLedger()
         ledger.underWay += 130 << 20

@@ -17,6 +17,7 @@ import Testing
 
         let state: Lock<State>
         let clock = ManualClock()
+        let books = MemoryBooks()
         let answer: @Sendable (ByteCount) -> ByteCount?
 
         /// `answer` says what a reclaim brings; `nil` for one that never ends.
@@ -37,8 +38,8 @@ import Testing
 
         var wanted: [ByteCount] { state.withLock { $0.wanted } }
 
-        func admission(patience: Duration = .seconds(60)) -> Admission {
-            let admission = Admission(clock: clock, patience: patience)
+        func admission(patience: Duration = .seconds(60), firstLimit: Int? = nil) -> Admission {
+            let admission = Admission(clock: clock, books: books, patience: patience, firstLimit: firstLimit)
             admission.connect(
                 Admission.Supply(
                     room: { self.state.withLock { $0.room } },
@@ -51,7 +52,9 @@ import Testing
                     },
                     reclaim: { bytes, done in
                         self.state.withLock { $0.wanted.append(bytes) }
-                        if let returned = self.answer(bytes) { done(returned) }
+                        guard let returned = self.answer(bytes) else { return }
+                        if returned > .zero { self.books.note(-returned.bytes) }
+                        done(returned)
                     }
                 )
             )
@@ -200,6 +203,100 @@ import Testing
         ended.wait { $0 ? () : nil }
         #expect(bank.wanted.isEmpty)
         #expect(admission.counts.overdrawn == 1)
+    }
+
+    /// One reclaim answers all who wait for it: what it has freed is there once.
+    @Test func whatWasFreedForManyLetsInThoseWhomItFits() throws {
+        let bank = Bank(room: .zero) { _ in nil }
+        let admission = bank.admission(patience: .seconds(3600))
+        let answers = Lock<[@Sendable (ByteCount) -> Void]>([])
+        admission.connect(
+            Admission.Supply(
+                room: { AdmissionRoom(bytes: 0, takenAt: bank.clock.now()) },
+                refresh: { AdmissionRoom(bytes: 0, takenAt: bank.clock.now()) },
+                reclaim: { _, done in answers.withLock { $0.append(done) } }
+            )
+        )
+        let entered = ConditionLock(0)
+        for number in 0..<3 {
+            try WorkerThread.spawn("reader-\(number)") {
+                _ = admission.admit(8 << 20)
+                entered.withLock { $0 += 1 }
+            }
+        }
+        while answers.withLock({ $0.count }) < 3 { sched_yield() }
+        bank.books.note(-12 << 20)
+        for answer in answers.withLock({ $0 }) { answer(.mebibytes(12)) }
+        entered.wait { $0 >= 1 ? () : nil }
+        #expect(
+            entered.wait(atMost: .milliseconds(100)) { $0 > 1 ? () : nil } == nil,
+            "eight of twelve mebibytes are taken"
+        )
+        for number in 2...3 {
+            bank.books.note(-8 << 20)
+            entered.wait { $0 >= number ? () : nil }
+        }
+    }
+
+    /// Where nothing comes free, all who wait would go at the same moment, each after its own patience.
+    @Test func whereNothingMovesOneGoesAtATime() throws {
+        let admission = Bank(room: .zero) { _ in nil }.admission()
+        func beginWaiting() throws -> (Admission.Pass, Admission.Wait) {
+            let (pass, supply) = admission.begin(8 << 20, isLoaded: false)
+            let wait = admission.beginWaiting(for: pass.bytes, .mebibytes(8), try #require(supply))
+            return (pass, try #require(wait))
+        }
+        var (first, second, third) = (try beginWaiting(), try beginWaiting(), try beginWaiting())
+        #expect(admission.isOver(&first.1, nil))
+        #expect(!admission.isOver(&second.1, nil) && !admission.isOver(&third.1, nil), "the first is at it")
+        admission.end(first.0)
+        #expect(admission.isOver(&second.1, nil))
+        // The second hangs.
+        for _ in 2...9 { #expect(!admission.isOver(&third.1, nil)) }
+        #expect(admission.isOver(&third.1, nil))
+        #expect(admission.counts.overdrawn == 3)
+    }
+
+    /// A process that begins with many large values, before anybody has looked.
+    @Test func beforeTheFirstSampleAQuarterOfTheLimitIsLetInAtATime() throws {
+        let bank = Bank(room: nil) { $0 }
+        let admission = bank.admission(patience: .seconds(3600), firstLimit: 64 << 20)
+        // Taken for a sixteenth of the limit, and as much again that they are made of.
+        let first = admission.admit(0, isLoaded: true)
+        #expect(first.bytes == 8 << 20)
+        let second = admission.admit(0, isLoaded: true)
+        let entered = ConditionLock(0)
+        for number in 0..<2 {
+            try WorkerThread.spawn("reader-\(number)") {
+                _ = admission.admit(0, isLoaded: true)
+                entered.withLock { $0 += 1 }
+            }
+        }
+        #expect(entered.wait(atMost: .milliseconds(100)) { $0 > 0 ? () : nil } == nil)
+        admission.end(first)
+        entered.wait { $0 == 1 ? () : nil }
+        #expect(bank.wanted.isEmpty, "nothing is known to be missing")
+        // A sample says how much there is.
+        bank.state.withLock { $0.room = AdmissionRoom(bytes: 100 << 20, takenAt: bank.clock.now()) }
+        bank.books.wake()
+        entered.wait { $0 == 2 ? () : nil }
+        admission.end(second)
+    }
+
+    /// What comes in after the background reclaim has found nothing may leave, and is not left alone for a tenth of a second.
+    @Test func theBackgroundReclaimRestsUntilMuchHasComeIn() {
+        let clock = ManualClock()
+        let admission = Admission(clock: clock)
+        let room: @Sendable () -> AdmissionRoom? = {
+            AdmissionRoom(bytes: -1 << 20, takenAt: clock.now(), low: 4 << 20, high: 8 << 20, overdraft: 2 << 20)
+        }
+        admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
+        admission.note(batch: 0, isExhausted: true)
+        #expect(admission.backgroundWish() == nil)
+        admission.books.note(7 << 20)
+        #expect(admission.backgroundWish() == nil)
+        admission.books.note(1 << 20)
+        #expect(admission.backgroundWish() != nil)
     }
 
     /// What the first had freed is there for those behind it, although no monitor has looked yet.

@@ -135,6 +135,26 @@ import Testing
         }
     }
 
+    /// Who was alone takes what is free for its own until it looks: so who comes says so, and learns what is on its way.
+    @Test func whoComesIsHeardAndLearnsWhatIsUnderWay() throws {
+        let limit = Limit(mebibytes: 128)
+        let first = try Process(limit, index: 0)
+        first.look()
+        #expect(limit.board.notifications == 0, "nobody is there to be told")
+        let admission = first.manager.context.admission
+        let pass = admission.admit(5 << 20)
+        #expect(limit.board.slots.map(\.underWay) == [0])
+        let second = try Process(limit, index: 1)
+        #expect(limit.board.notifications == 1)
+        // What the second one takes itself is news; in a file the notification would be.
+        limit.others.withLock { $0 += 2 << 20 }
+        first.look()
+        #expect(limit.board.slots.map(\.underWay) == [5 << 20, 0])
+        admission.end(pass)
+        second.look()
+        #expect(limit.board.notifications == 1)
+    }
+
     /// Whoever sleeps beside others asks nothing of what they share, and still learns what changes.
     @Test func whileNothingChangesNobodyLooks() throws {
         let limit = Limit(mebibytes: 128)

@@ -27,6 +27,7 @@ package final class CgroupSource: SignalSource {
         var levels: [Level?] = Array(repeating: nil, count: 2 * CgroupLayout.deepest)
         var loop: EventLoop?
         var isLost = false
+        var firstSample: MonotonicInstant?
         /// The least limit of this sample.
         var limit: ByteCount?
     }
@@ -62,6 +63,7 @@ package final class CgroupSource: SignalSource {
         state.withLock { state in
             move(&state, at: now)
             state.limit = nil
+            state.firstSample = state.firstSample ?? now
             for place in state.levels.indices {
                 readings[first + place] = state.levels[place] == nil ? nil : read(place, &state, at: now)
             }
@@ -107,7 +109,9 @@ package final class CgroupSource: SignalSource {
     }
 
     private func arm(_ usage: CgroupUsage, _ place: Int, _ state: inout State, at now: MonotonicInstant) {
-        guard let loop = state.loop, state.levels[place]?.notifier != nil else { return }
+        guard let loop = state.loop, state.levels[place]?.notifier != nil,
+            state.firstSample.map({ now - $0 >= context.watchesAfter }) ?? false
+        else { return }
         let marks = UsageMarks(usage, thresholds: context.thresholds)
         guard state.levels[place]?.notifier?.arm(marks, of: usage.limit, on: loop, at: now) ?? false,
             let descriptor = state.levels[place]?.notifier?.descriptor, descriptor >= 0

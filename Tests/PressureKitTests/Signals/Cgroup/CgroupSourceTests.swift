@@ -140,6 +140,28 @@ import Testing
         source.detach(from: loop)
     }
 
+    /// The kernel takes its time to answer, in which a process that has just begun would see nothing.
+    @Test func theKernelIsAskedToWatchOnceTheFirstSamplesAreTaken() throws {
+        let root = try FakeRoot()
+        try root.enterLegacy("/job")
+        try root.makeLegacy("/job", usage: 300, limit: "1000")
+        var context = root.context
+        context.watchesAfter = .nanoseconds(500)
+        let source = try CgroupSource(context: context)
+        let loop = try EventLoop()
+        source.attach(to: loop)
+        defer { source.detach(from: loop) }
+        var readings: [SignalReading?] = Array(repeating: nil, count: source.width)
+        func isAsked(at nanoseconds: Int64) -> Bool {
+            source.sample(at: MonotonicInstant(nanoseconds: nanoseconds), into: &readings, from: 0)
+            // Plain files have no `cgroup.event_control`, which shows only when they are asked.
+            return source.statuses.contains { $0.detail.contains("No such file") }
+        }
+        #expect(!isAsked(at: 1000) && readings.contains { $0?.headroom != nil })
+        #expect(!isAsked(at: 1499))
+        #expect(isAsked(at: 1500))
+    }
+
     @Test func aCalmSampleAllocatesNothing() throws {
         let root = try FakeRoot()
         try root.enterUnified("/slice/app")
