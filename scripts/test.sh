@@ -28,6 +28,10 @@ others() {
     export PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests
     tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
     step "traits" scripts/traits.sh
+    # As it was built before all this: the package manager lets one at a time at a build. The tests play the first 400.
+    step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
+        PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
+        .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
 }
 
 # Before anything else installs something: two at a time cannot.
