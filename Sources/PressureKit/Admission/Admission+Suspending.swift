@@ -6,18 +6,18 @@ extension Admission {
     /// As ``admit(_:isLoaded:)``, but suspends where that blocks.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before there is room.
-    package func admitSuspending(_ expected: Int, isLoaded: Bool = false) async throws -> Pass {
+    package func admitSuspending(_ expected: Int, isLoaded: Bool = false, isNested: Bool = false) async throws -> Pass {
         // Where one thing is done at a time, reclaims are waited for in the middle of all this.
         guard !isSequential else {
-            return try await BlockingPool.restores.run { self.admit(expected, isLoaded: isLoaded) }
+            return try await BlockingPool.restores.run { self.admit(expected, isLoaded: isLoaded, isNested: isNested) }
         }
         let (pass, supply) = begin(expected, isLoaded: isLoaded)
-        guard let supply else { return pass }
+        guard let supply, !isNested || supply.room() != nil else { return pass }
         guard case .reclaim(let shortage) = await suspendingVerdict(on: pass.bytes, supply) else {
             letIn(supply)
             return pass
         }
-        guard await waitSuspending(for: pass.bytes, shortage, supply) else {
+        guard await waitSuspending(for: pass.bytes, shortage, supply, isNested: isNested) else {
             end(pass)
             throw CancellationError()
         }
@@ -42,8 +42,13 @@ extension Admission {
     }
 
     /// Whether the load may go on; `false` when its task was cancelled.
-    private func waitSuspending(for bytes: Int, _ shortage: ByteCount, _ supply: Supply) async -> Bool {
-        guard let wait = beginWaiting(for: bytes, shortage, supply) else { return true }
+    private func waitSuspending(
+        for bytes: Int,
+        _ shortage: ByteCount,
+        _ supply: Supply,
+        isNested: Bool = false
+    ) async -> Bool {
+        guard let wait = beginWaiting(for: bytes, shortage, supply, isNested: isNested) else { return true }
         let ticket = sleepers.takeTicket()
         return await withTaskCancellationHandler {
             // Resumed exactly once: by whoever takes it out of the list, or here when it was never in it.

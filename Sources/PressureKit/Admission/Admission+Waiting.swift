@@ -27,6 +27,8 @@ extension Admission {
         let supply: Supply
         let start: MonotonicInstant
         let answer: Answer
+        /// Whether a load that is under way waits for this one.
+        let isNested: Bool
         fileprivate var returnedBefore: Int
         fileprivate var isPatient = true
         /// How often patience has ended and nothing had come free.
@@ -34,13 +36,13 @@ extension Admission {
     }
 
     /// Has a shortage freed and waits until a load of so many bytes, which has begun, may go on. Blocks.
-    func wait(for bytes: Int, _ shortage: ByteCount, _ supply: Supply) {
-        guard var wait = beginWaiting(for: bytes, shortage, supply) else { return }
+    func wait(for bytes: Int, _ shortage: ByteCount, _ supply: Supply, isNested: Bool = false) {
+        guard var wait = beginWaiting(for: bytes, shortage, supply, isNested: isNested) else { return }
         while !isOver(&wait, books.wait(atMost: patience) { look(wait) }) {}
     }
 
     /// Has a shortage freed for a load that is to wait for it; `nil` when it is not to wait.
-    func beginWaiting(for bytes: Int, _ shortage: ByteCount, _ supply: Supply) -> Wait? {
+    func beginWaiting(for bytes: Int, _ shortage: ByteCount, _ supply: Supply, isNested: Bool = false) -> Wait? {
         let start = clock.now()
         guard !Self.isThisThreadExempt else {
             settle(false, since: start)
@@ -67,6 +69,7 @@ extension Admission {
             supply: supply,
             start: start,
             answer: answer,
+            isNested: isNested,
             returnedBefore: returned(supply)
         )
     }
@@ -86,7 +89,7 @@ extension Admission {
             if returned == wait.returnedBefore {
                 // One at a time: what others are at will end, and take less then.
                 wait.vain += 1
-                let isLate = wait.vain >= Self.mostVain
+                let isLate = wait.isNested || wait.vain >= Self.mostVain
                 guard state.endWaiting(wait.bytes, if: { isLate || $0.underWay <= $0.waiting }) else { return false }
                 settle(false, since: wait.start)
                 return true

@@ -145,12 +145,13 @@ package final class Admission: Sendable {
     ///   - expected: How many it will take; 0 when that is unknown, and then it is taken for as large as others.
     ///   - isLoaded: Whether an app's loader makes it. Then as much again is taken to be in use until it has ended: what it
     ///     is made of is in memory too. Of 64 loaders at a time that is a fifth of a limit of 128 MiB.
+    ///   - isNested: Whether another load waits for it, which will not end before it has gone on.
     /// - Returns: What ``end(_:)`` is called with.
-    package func admit(_ expected: Int, isLoaded: Bool = false) -> Pass {
+    package func admit(_ expected: Int, isLoaded: Bool = false, isNested: Bool = false) -> Pass {
         let (pass, supply) = begin(expected, isLoaded: isLoaded)
-        guard let supply else { return pass }
+        guard let supply, !isNested || supply.room() != nil else { return pass }
         if case .reclaim(let shortage) = verdict(on: pass.bytes, supply) {
-            wait(for: pass.bytes, shortage, supply)
+            wait(for: pass.bytes, shortage, supply, isNested: isNested)
         } else {
             letIn(supply)
         }

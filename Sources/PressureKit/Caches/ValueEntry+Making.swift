@@ -237,7 +237,7 @@ extension ValueEntry {
     /// it has ended: until the books have what it brought, or a preempted thread's value would be in neither.
     func admitted<Result>(_ bytes: Int, isLoaded: Bool, _ body: () throws -> Result) rethrows -> Result {
         let admission = host?.admission
-        let pass = admission?.admit(bytes, isLoaded: isLoaded)
+        let pass = admission?.admit(bytes, isLoaded: isLoaded, isNested: Load.isAround)
         defer { if let pass { admission?.end(pass) } }
         return try body()
     }

@@ -181,7 +181,11 @@ extension ValueEntry {
     private func load(_ making: Making, in slot: Slot<Value>, _ loader: SuspendingLoader<Value>) async {
         let admission = host?.admission
         do {
-            let pass = try await admission?.admitSuspending(statistics.expectedFootprint, isLoaded: true)
+            let pass = try await admission?.admitSuspending(
+                statistics.expectedFootprint,
+                isLoaded: true,
+                isNested: Load.isAround
+            )
             defer { if let pass { admission?.end(pass) } }
             let (loaded, size, duration) = try await timed(loader)
             guard claim(making, slot) else { return }
@@ -198,7 +202,7 @@ extension ValueEntry {
         let admission = host?.admission
         let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
         do {
-            let pass = try await admission?.admitSuspending(footprint, isLoaded: false)
+            let pass = try await admission?.admitSuspending(footprint, isLoaded: false, isNested: Load.isAround)
             defer { if let pass { admission?.end(pass) } }
             guard making.waiting > 0 else {
                 // Who comes now looks again.

@@ -49,6 +49,13 @@ final class Load: Sendable {
         return bound.isOver ? bound.nextOut : bound
     }
 
+    /// Whether the calling thread or task is inside of a load that goes on, and that waits for what it asks for.
+    static var isAround: Bool {
+        var next = current
+        while let load = next, load.identity == nil { next = load.nextOut }
+        return next != nil
+    }
+
     /// The next one around it that goes on.
     var nextOut: Load? {
         var next = state.withLock { $0.outer }

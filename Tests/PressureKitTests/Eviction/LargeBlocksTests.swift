@@ -25,7 +25,9 @@ import Testing
             LargeBlocks.follow(.mebibytes(64))
             func resident() throws -> Int { try ProcessFootprint().residentBytes() }
             // The address of one that is filled, so that it is memory.
-            func block() -> UInt { unsafe UInt(bitPattern: malloc(4 << 20).map { unsafe memset($0, 1, 4 << 20) } ?? nil) }
+            func block() -> UInt {
+                unsafe UInt(bitPattern: malloc(4 << 20).map { unsafe memset($0, 1, 4 << 20) } ?? nil)
+            }
             func give(back address: UInt) { unsafe free(UnsafeMutableRawPointer(bitPattern: address)) }
             for _ in 0..<3 { give(back: block()) }
             let before = try resident()

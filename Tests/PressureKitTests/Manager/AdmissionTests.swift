@@ -257,6 +257,40 @@ import Testing
         #expect(admission.counts.overdrawn == 3)
     }
 
+    /// What a loader reads from another cache is what it waits for: the load around it will not end before.
+    @Test func aLoadWithinALoadDoesNotWaitForThat() throws {
+        let bank = Bank(room: .zero) { _ in nil }
+        let admission = bank.admission(patience: .milliseconds(1))
+        let outer = admission.admit(5 << 20)
+        let (pass, supply) = admission.begin(8 << 20, isLoaded: false)
+        let begun = admission.beginWaiting(for: pass.bytes, .mebibytes(8), try #require(supply), isNested: true)
+        var wait = try #require(begun)
+        #expect(admission.isOver(&wait, nil), "after its patience, as before")
+        admission.end(pass)
+        admission.end(outer)
+        // Nor before there is a sample.
+        let unwatched = Bank(room: nil) { $0 }.admission(patience: .seconds(3600), firstLimit: 64 << 20)
+        let first = unwatched.admit(60 << 20)
+        unwatched.end(unwatched.admit(30 << 20, isNested: true))
+        unwatched.end(first)
+    }
+
+    @Test func aLoaderThatReadsAnotherCacheIsAroundIt() throws {
+        let seen = Shared<[Bool]>([])
+        let manager = try makeManager()
+        let inner = try manager.root.cache("inner") { () -> [UInt8] in
+            seen.change { $0.append(Load.isAround) }
+            return [1]
+        }
+        let outer = try manager.root.cache("outer") { () -> [UInt8] in
+            seen.change { $0.append(Load.isAround) }
+            return try inner.value()
+        }
+        #expect(!Load.isAround)
+        #expect(try outer.value() == [1])
+        #expect(seen.value == [true, true] && !Load.isAround)
+    }
+
     /// A process that begins with many large values, before anybody has looked.
     @Test func beforeTheFirstSampleAQuarterOfTheLimitIsLetInAtATime() throws {
         let bank = Bank(room: nil) { $0 }
