@@ -158,6 +158,7 @@ final class CleaningWorker: Sendable {
         // Nothing more happens to the copies for now: the time to give blocks back.
         engine.file.punchPending()
         engine.memory?.punchPending()
+        engine.secondary?.file.punchPending()
         engine.file.drainWriteback()
         engine.lookAtWriteback()
         state.idleSince = work.hasMore ? nil : UseClock.now

@@ -259,6 +259,19 @@ import Testing
         try await bench.expectAll(made)
     }
 
+    /// What nobody needs any more goes from the server too.
+    @Test func whatIsReplacedLeavesTheServer() async throws {
+        let bench = try Bench()
+        let caches = try bench.values(14)
+        await bench.evict()
+        bench.idle()
+        let file = try #require(bench.engine.secondary).file
+        #expect(try #require(file.usage().allocatedBytes) >= 4 * 65_536)
+        for cache in caches { try cache.invalidate() }
+        bench.idle()
+        #expect(bench.demoted == 0 && file.usage().allocatedBytes == 0)
+    }
+
     @Test func theLimitOfTheServerCounts() async throws {
         let bench = try Bench(serverLimit: .kibibytes(256))
         let caches = try bench.values(40)
