@@ -14,8 +14,12 @@ final class SeedDisk: NamedFileSystem {
     let latency = Atomic<Int>(0)
     let clock = Lock<ManualClock?>(nil)
 
-    init(_ base: InMemoryFileSystem) {
+    /// What it is called, if it stands for a server.
+    let server: String?
+
+    init(_ base: InMemoryFileSystem, server: String? = nil) {
         self.base = base
+        self.server = server
         faulty = FaultyFileSystem(wrapping: base)
     }
 

@@ -19,6 +19,9 @@ extension SeedPlan {
         setting.ahead = one(in: 4) ? 1 : 0
         setting.memory = one(in: 16) ? 1 : 0
         setting.nameless = one(in: 8) ? 0 : 1
+        // Drawn apart, so that everything else is what the seed has always stood for.
+        var apart = SeededGenerator(seed: ~seed)
+        setting.server = Int.random(in: 0..<6, using: &apart) == 0 ? 1 : 0
 
         var steps: [SeedStep] = []
         for _ in 0...number(3) { steps.append(SeedStep(.controller, number(8), number(6))) }

@@ -61,11 +61,14 @@ struct SeedSetting: Hashable, Sendable {
     var ahead = 0
     var memory = 0
     var nameless = 1
+    /// Whether there is a server behind a small disk.
+    var server = 0
 
     private static var fields: [(String, WritableKeyPath<SeedSetting, Int>)] {
         [
             ("managers", \.managers), ("limit", \.limit), ("tier", \.tier), ("order", \.order), ("direct", \.direct),
             ("later", \.later), ("ahead", \.ahead), ("memory", \.memory), ("nameless", \.nameless),
+            ("server", \.server),
         ]
     }
 

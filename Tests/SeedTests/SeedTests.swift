@@ -64,6 +64,7 @@ import Testing
         // Otherwise it would have tested little.
         if seeds.count >= 100 {
             #expect(counts.evicted > 0 && counts.spilled > 0 && counts.errors > 0 && counts.restores > 0)
+            #expect(counts.onServer > 0)
         }
         if Self.environment("PRESSUREKIT_FIGURES") != nil {
             print("figure: \(seeds.count) seeds in \(ContinuousClock.now - start): \(counts)")
@@ -115,6 +116,28 @@ import Testing
         let plan = try SeedPlan(script: script)
         let outcome = try await onThread { plan.play() }
         #expect(outcome.complaints.map(\.description) == [])
+    }
+
+    /// Seed 1501, when it was the first of its process: what does not shrink went another way than anything before it, which the
+    /// runtime had to build first.
+    @Test func whatDoesNotShrinkIsNoNewsToAProcess() async {
+        await #expect(processExitsWith: .success) {
+            let script = """
+                world managers=1 limit=256 tier=1 order=1 direct=0 later=0 ahead=0 memory=0 nameless=1
+                controller 1 1
+                controller 5 3
+                lazy 1 1 46
+                lazy 6 41 38
+                set 63 36
+                set 54 423
+                set 33 903
+                warn 5 749 30
+                """
+            let plan = try SeedPlan(script: script)
+            let outcome = try await BlockingPool(threads: 1).run { plan.play() }
+            guard outcome.counts.spilled > 0 else { exit(1) }
+            guard outcome.complaints.isEmpty else { exit(2) }
+        }
     }
 
     /// A file that somebody got from a failure.

@@ -16,7 +16,8 @@ extension SeedWorld {
         if case .lateError = home.rule?.fault { heal(home) }
         counts.saves += 1
         let manager = home.manager
-        let isSound = home.rule == nil && !home.isSmall
+        // Beside a server there may be more than the file has room for, and a state has the same limit.
+        let isSound = home.rule == nil && !home.isSmall && setting.server == 0
         do {
             let report = try wait { try await manager.saveState(to: Self.directory) }
             // What a disk has damaged while it lied stays damaged.

@@ -136,7 +136,9 @@ extension SeedWorld {
         }
         // P3
         let spilled = report.evicted.reduce(0) { $0 + ($1.outcome == .spilled ? $1.count : 0) }
-        if home.isUnwritable, spilled > 0 { complain(.p3, "\(spilled) values spilled, and every write fails") }
+        if home.isUnwritable, spilled > 0, setting.server == 0 {
+            complain(.p3, "\(spilled) values spilled, and every write fails")
+        }
         if isQuiet, isOfManager { checkBackoff(report, home, before) }
         for failure in report.failures where failure.path == nil && home.rule == nil && home.isLongSound(clock) {
             complain(.p3, "a failure of a sound disk: \(failure)")
@@ -162,6 +164,9 @@ extension SeedWorld {
             complain(.p3, "\(writes) writes to a disk that was full a moment ago")
         }
         guard home.isUnwritable, report.failures.contains(where: { $0.code == .diskFull }) else { return }
+        home.leftAloneUntil = now + .milliseconds(999)
+        // Where there is a server it has gone there.
+        guard setting.server == 0 else { return }
         // Or went another way, once writing was given up.
         let rest = Set(report.skipped.map(\.path) + report.evicted.filter { $0.outcome != .spilled }.map(\.path))
         for failure in report.failures {
@@ -169,7 +174,6 @@ extension SeedWorld {
                 complain(.p3, "a spill of \(path) failed, and nothing stayed")
             }
         }
-        home.leftAloneUntil = now + .milliseconds(999)
     }
 
     private func summary(_ report: EvictionReport) -> String {

@@ -164,13 +164,19 @@ final class SeedWorld: @unchecked Sendable {
         #if Encryption
         configuration.encryptsSpills = false  // swift-crypto's buffers are allocated
         #endif
+        let server = SeedDisk(InMemoryFileSystem(capacity: .mebibytes(64)), server: "a server")
+        // In place of a directory that is refused it would take all.
+        if setting.server != 0, allowsMemory || setting.memory == 0 {
+            configuration.spillLimit = .kibibytes(512)
+            configuration.behindDisk = RemoteOptions(fileSystem: server, path: "/var/tmp")
+        }
         // No machine's own limits.
         configuration.limits.root = "/nonexistent"
         let memory = memory
         configuration.residentBytes = { memory.held(number) }
         if pk_allocations_are_counted() {
             // Without those of the disk, which is a dictionary of arrays here.
-            configuration.allocationProbe = { Int(pk_thread_allocations()) - disk.allocations }
+            configuration.allocationProbe = { Int(pk_thread_allocations()) - disk.allocations - server.allocations }
         }
         configuration.observer.decided = { [weak self] in self?.decided($0, number) }
         return configuration
@@ -305,6 +311,8 @@ struct SeedComplaint: Sendable, CustomStringConvertible {
 struct SeedCounts: Sendable {
     var steps = 0, evicted = 0, spilled = 0, dropped = 0, compressed = 0, reused = 0, failed = 0, reclaims = 0
     var reads = 0, errors = 0, faults = 0, saves = 0, restores = 0, kills = 0, hooks = 0, warnings = 0
+    /// Copies that a check has found on a server.
+    var onServer = 0
 
     static func += (left: inout Self, right: Self) {
         left.steps += right.steps
@@ -323,5 +331,6 @@ struct SeedCounts: Sendable {
         left.kills += right.kills
         left.hooks += right.hooks
         left.warnings += right.warnings
+        left.onServer += right.onServer
     }
 }
