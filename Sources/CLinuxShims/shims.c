@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -108,9 +107,6 @@ int pk_malloc_trim(void) {
 
 void pk_map_blocks_from(int length, int kept) {
 #ifdef __GLIBC__
-    const char *tunables = getenv("GLIBC_TUNABLES");
-    if (getenv("MALLOC_MMAP_THRESHOLD_") || getenv("MALLOC_TRIM_THRESHOLD_")) return;
-    if (tunables && (strstr(tunables, "malloc.mmap_threshold") || strstr(tunables, "malloc.trim_threshold"))) return;
     mallopt(M_MMAP_THRESHOLD, length);
     mallopt(M_TRIM_THRESHOLD, kept);
 #endif

@@ -59,7 +59,7 @@ int pk_malloc_trim(void);
 
 /// Has the C library map blocks of so many bytes or more one by one, give them back when they are freed, and keep no more than
 /// `kept` bytes free at the end of a heap: `mallopt(3)`. It would otherwise take blocks as large as any that was freed from its heaps,
-/// up to 32 MiB, and keep them. Does nothing where the environment says how it is to be, or this is not glibc.
+/// up to 32 MiB, and keep them. Does nothing where this is not glibc.
 void pk_map_blocks_from(int length, int kept);
 
 /// The bytes in free blocks of the heap, in memory or not, by `mallinfo2(3)`; 0 where the C library has none. Takes the

@@ -50,12 +50,12 @@ extension Admission {
         }
         state.beginWaiting(bytes)
         // Others need not wait for what waits itself.
-        if let room = supply.room() { tell(in: room, supply) }
+        let room = supply.room()
+        if let room { tell(in: room, supply) }
         // Before the first sample nothing is missing; others have to end.
-        let isUnseen = supply.room() == nil
-        let mayAsk = !isUnseen && self.mayAsk(at: start)
+        let mayAsk = room != nil && self.mayAsk(at: start)
         // Within the pause after a fruitless reclaim, that one's is the answer.
-        let answer = Wait.Answer(mayAsk || isUnseen ? nil : .zero)
+        let answer = Wait.Answer(mayAsk || room == nil ? nil : .zero)
         if mayAsk {
             supply.reclaim(shortage) { [weak self, books] returned in
                 self?.note(returned, of: shortage)

@@ -185,16 +185,18 @@ final class CleaningWorker: Sendable {
             // It has come to fail, or there is room on the disk again.
             guard let target else { return 0 }
             do throws(SpillFailure) {
+                let bytes: Int
                 switch task {
                 case .copy:
-                    let bytes = try unsafe target.copyAhead(entry, slot, with: tools.encoder, while: goesOn)
+                    bytes = try unsafe target.copyAhead(entry, slot, with: tools.encoder, while: goesOn)
                     copiedBytes.wrappingAdd(bytes, ordering: .relaxed)
-                    return bytes
                 case .move, .demote:
-                    let bytes = try unsafe entry.moveCopy(slot, to: target.file, with: tools, while: goesOn)
+                    bytes = try unsafe entry.moveCopy(slot, to: target.file, with: tools, while: goesOn)
                     movedBytes.wrappingAdd(bytes, ordering: .relaxed)
-                    return bytes
                 }
+                // Nothing else may be written there, and failures far apart are no failures in a row.
+                if bytes > 0 { target.note(nil) }
+                return bytes
             } catch {
                 target.note(error)
                 return Self.slice

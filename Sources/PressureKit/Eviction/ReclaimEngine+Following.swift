@@ -46,7 +46,7 @@ extension ReclaimEngine {
             return true
         }
         guard isDue else { return }
-        if let limit { LargeBlocks.follow(limit) }
+        if let limit { largeBlocks.follow(limit) }
         let reserves = followed.reserves(limit)
         let isNew = followed.last.withLock { last in
             let isNew = last.reserves != reserves || last.isLimited != (limit != nil)

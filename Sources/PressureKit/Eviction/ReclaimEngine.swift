@@ -40,6 +40,7 @@ final class ReclaimEngine: Sendable {
     let lastBatch = Atomic<UInt32>(UseClock.now)
     /// The limit on the process's memory when this was made; `nil` for none.
     let firstLimit: ByteCount?
+    let largeBlocks: LargeBlocks
     /// What the sizes were last made for.
     let followed: Followed
     /// Taken out while a reclaim runs.
@@ -77,7 +78,8 @@ final class ReclaimEngine: Sendable {
         )
         pool.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
-        if let limit { LargeBlocks.follow(limit) }
+        largeBlocks = LargeBlocks(environment: options.environment)
+        if let limit { largeBlocks.follow(limit) }
     }
 
     /// Makes room for plans over so many values of so many caches. Allocates; from any thread.

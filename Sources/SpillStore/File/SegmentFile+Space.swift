@@ -95,7 +95,7 @@ extension UInt32 {
 
 extension SegmentFile {
     /// What part of what the file may take is taken, 0 … 1: of its own limit, or of what it has and the disk has free above the
-    /// floor, whichever is nearer. One system call, unless that fails; allocates nothing.
+    /// floor, whichever is nearer. Two system calls; allocates nothing.
     package var fullness: Double {
         let unit = ExtentAllocator.unitSize
         let live = state.withLock { $0.allocator.liveUnits } * unit

@@ -206,6 +206,18 @@ import Testing
         }
     }
 
+    /// Every fourth write fails: an accident each, and no reason to leave the server alone.
+    @Test func accidentsFarApartSuspendNothing() async throws {
+        let bench = try Bench()
+        let caches = try bench.values(14)
+        await bench.evict()
+        bench.server.set(.init(.error(ETIMEDOUT), on: .write, .every(4)))
+        bench.idle()
+        #expect(bench.engine.secondary?.mayWrite == true && bench.server.faults >= 3)
+        #expect(bench.engine.file.fullness < ReclaimEngine.demotesAbove)
+        try await bench.expectAll(caches)
+    }
+
     /// A copy that was sent wrong, or not at all, is noticed before the one on the disk is given up.
     @Test(arguments: [FaultyFileSystem.Fault.lyingWrite, .lostWrite, .wrongWrite])
     func aServerThatLiesGetsNothing(_ fault: FaultyFileSystem.Fault) async throws {
