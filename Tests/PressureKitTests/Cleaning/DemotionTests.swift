@@ -206,12 +206,12 @@ import Testing
         }
     }
 
-    /// Every fourth write fails: an accident each, and no reason to leave the server alone.
+    /// Every third write fails: an accident each, and no reason to leave the server alone.
     @Test func accidentsFarApartSuspendNothing() async throws {
-        let bench = try Bench()
-        let caches = try bench.values(14)
+        let bench = try Bench(limit: .mebibytes(4))
+        let caches = try bench.values(58)
         await bench.evict()
-        bench.server.set(.init(.error(ETIMEDOUT), on: .write, .every(4)))
+        bench.server.set(.init(.error(ETIMEDOUT), on: .write, .every(3)))
         bench.idle()
         #expect(bench.engine.secondary?.mayWrite == true && bench.server.faults >= 3)
         #expect(bench.engine.file.fullness < ReclaimEngine.demotesAbove)
