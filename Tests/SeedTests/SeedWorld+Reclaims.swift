@@ -57,7 +57,7 @@ extension SeedWorld {
             asked = true
         }
         let before = before(number)
-        let report = perform(request, manager)
+        let (report, live) = perform(request, home)
         if asked, let node = nodes.first(where: { $0.home == number }) {
             // Taken by the hook, or nobody was warned.
             let isLeft = node.delegate.more.withLock { more in
@@ -71,19 +71,27 @@ extension SeedWorld {
                 }
             }
         }
-        check(report, number, before, goal: max(wanted.bytes ?? 0, wanted.more ?? 0))
+        check(report, number, before, live: live, goal: max(wanted.bytes ?? 0, wanted.more ?? 0))
         return report
     }
 
-    func perform(_ request: ReclaimRequest, _ manager: PressureManager) -> EvictionReport {
-        let result = ConditionLock<EvictionReport?>(nil)
+    /// Carries a request out. Also returns the bytes of the values in memory when it had just ended: a background reclaim
+    /// comes behind it, if a sample that was taken meanwhile wants it to.
+    func perform(_ request: ReclaimRequest, _ home: Home) -> (EvictionReport, live: Int) {
+        let manager = home.manager
+        let result = ConditionLock<(EvictionReport, live: Int)?>(nil)
+        // This thread waits for it meanwhile.
+        nonisolated(unsafe) let owner = home
         var request = request
         manager.context.listener.hurry(for: request.cause.levelAfter)
         request.reply = { report in
-            let taken = report.take()
+            // Where loaders suspend, the task that has made a value lets go of it a moment after its reader has it.
+            unsafe self.letTasksEnd(owner)
+            let taken = report.take().map { ($0, live: unsafe owner.live.bytes) }
             result.withLock { $0 = taken }
         }
         manager.reclaim.request(request)
+        defer { manager.reclaim.waitUntilIdle() }
         return result.wait { $0 }
     }
 
@@ -92,11 +100,20 @@ extension SeedWorld {
         let before = before(home)
         let controller = nodes[node].controller
         guard let report = try? wait({ await controller.attemptEviction() }) else { return }
-        check(report, home, before, goal: 0, isOfManager: false)
+        check(report, home, before, live: homes[home].live.bytes, goal: 0, isOfManager: false)
     }
 
     /// What every report has to be.
-    func check(_ report: EvictionReport, _ number: Int, _ before: Before, goal: Int, isOfManager: Bool = true) {
+    ///
+    /// - Parameter live: The bytes of the values in memory when it had just ended.
+    func check(
+        _ report: EvictionReport,
+        _ number: Int,
+        _ before: Before,
+        live: Int,
+        goal: Int,
+        isOfManager: Bool = true
+    ) {
         let home = homes[number]
         count(report)
         note("  \(summary(report))")
@@ -114,10 +131,8 @@ extension SeedWorld {
         if claimed != report.claimed.bytes { complain(.p8, "claimed \(report.claimed), by value \(claimed)") }
         let compressed = report.evicted.reduce(0) { $0 + ($1.outcome == .compressed ? $1.storedBytes.bytes : 0) }
         if isQuiet, isOfManager {
-            // Where loaders suspend, the task that has made a value lets go of it a moment after its reader has it.
-            letTasksEnd(home)
             let isAlone = !caches.contains { $0.suspends }
-            let freed = before.live - home.live.bytes
+            let freed = before.live - live
             if freed != claimed + compressed {
                 complain(.p8, "claimed \(claimed) and \(compressed) compressed, but \(freed) bytes are free")
             }

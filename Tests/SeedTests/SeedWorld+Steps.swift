@@ -251,8 +251,9 @@ extension SeedWorld {
     private func enterBackground(_ number: Int) {
         guard loads.isEmpty else { return }
         let before = before(number)
-        let report = perform(homes[number].manager.backgroundRequest(source: "seed"), homes[number].manager)
-        check(report, number, before, goal: 0)
+        let request = homes[number].manager.backgroundRequest(source: "seed")
+        let (report, live) = perform(request, homes[number])
+        check(report, number, before, live: live, goal: 0)
     }
 
     private func enterForeground(_ number: Int) {

@@ -39,15 +39,16 @@ package struct CodecRates: Hashable, Sendable, BitwiseCopyable {
     /// the first measurement.
     package var fileNanoseconds: Double? { whole.perByte ?? small.perByte }
 
-    /// Notes what a chunk took. Chunks shorter than a page say more about system calls than about rates, and a
-    /// duration that is not positive says nothing: both are passed over.
+    /// Notes what a chunk took. Fewer bytes than a page say more about system calls than about rates, on either side of the
+    /// codec, and a duration that is not positive says nothing: all are passed over.
     package mutating func note(_ cost: ChunkCost) {
         guard cost.plainBytes >= 4096 else { return }
         if cost.codec == .stored {
             whole.note(cost.writeTime, cost.storedBytes)
         } else {
             codec.note(cost.encodeTime, cost.plainBytes)
-            small.note(cost.writeTime, cost.storedBytes)
+            // A chunk of zeros would make any disk slow.
+            if cost.storedBytes >= 4096 { small.note(cost.writeTime, cost.storedBytes) }
         }
     }
 

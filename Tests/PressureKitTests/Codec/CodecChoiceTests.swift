@@ -151,6 +151,16 @@ import Testing
         #expect(rates == CodecRates())
     }
 
+    /// A chunk of zeros is written in one short call, and the disk is no slower for it: what comes next is compressed.
+    @Test func whatShrinksToNextToNothingSaysNothingAboutTheDisk() {
+        var rates = CodecRates()
+        rates.note(Self.cost(codec: 10, file: 400, ratio: 0.003))
+        #expect(rates.codecNanoseconds == 10)
+        #expect(rates.fileNanoseconds == nil)
+        rates.note(Self.cost(codec: 0, file: 17.5, isCompressed: false))
+        #expect(!Self.storesFirst(&rates, nil))
+    }
+
     /// Between the two factors the last decision stands.
     @Test func theDecisionHasAHysteresis() {
         func rates(codec: Double) -> CodecRates {
