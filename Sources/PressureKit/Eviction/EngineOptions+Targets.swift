@@ -3,35 +3,69 @@ import SpillStore
 
 /// Where values are spilled to: a disk, what is behind it, or what is in its place.
 extension EngineOptions {
-    /// Where the spill file is; `nil` for a server in place of a disk. Blocks; allocates.
-    ///
-    /// - Throws: ``PressureError`` with code `spillDirectoryUnusable`, if there is no server either.
-    func chooseDirectory() throws(PressureError) -> SpillDirectory? {
-        if remote?.replacesDisk ?? false { return nil }
-        do throws(PressureError) {
-            return try SpillDirectory.choose(
-                option: spillDirectory,
-                environment: environment ?? ProcessEnvironment.variables(SpillDirectory.variable),
-                fileSystem: fileSystem,
-                allowsRAM: allowsMemoryBackedSpill
-            )
-        } catch {
-            guard remote != nil else { throw error }
-            return nil
+    /// What is written to first.
+    enum FirstPlace {
+        case disk(SpillDirectory)
+        /// In place of a disk.
+        case server(RemoteOptions)
+
+        /// How many writes may be waited for at the same time without taking a processor.
+        var requests: Int {
+            switch self {
+            case .disk: 1
+            case .server(let remote): remote.connections
+            }
+        }
+
+        var isMemoryBacked: Bool {
+            switch self {
+            case .disk(let directory): directory.isMemoryBacked
+            case .server: false
+            }
         }
     }
 
-    /// What is written to first. Blocks; allocates.
+    /// Chooses what is written to first. Blocks; allocates.
+    ///
+    /// - Throws: ``PressureError`` with code `spillDirectoryUnusable`, if there is no server either.
+    func chooseFirstPlace() throws(PressureError) -> FirstPlace {
+        if let remote, remote.replacesDisk { return .server(remote) }
+        do throws(PressureError) {
+            return .disk(
+                try SpillDirectory.choose(
+                    option: spillDirectory,
+                    environment: environment ?? ProcessEnvironment.variables(SpillDirectory.variable),
+                    fileSystem: fileSystem,
+                    allowsRAM: allowsMemoryBackedSpill
+                )
+            )
+        } catch {
+            guard let remote else { throw error }
+            return .server(remote)
+        }
+    }
+
+    /// Opens it. Blocks; allocates.
     func primary(
-        in directory: SpillDirectory?,
+        in place: FirstPlace,
         _ reserves: Reserves,
         isLimited: Bool
     ) throws(PressureError) -> SpillTarget {
-        if directory == nil, let remote {
-            return try target(on: remote, limit: spillLimit, compressesLater: compressesLater)
+        switch place {
+        case .server(let remote):
+            try target(on: remote, limit: spillLimit, compressesLater: compressesLater)
+        case .disk(let directory):
+            try target(in: directory, reserves, isLimited: isLimited)
         }
+    }
+
+    private func target(
+        in directory: SpillDirectory,
+        _ reserves: Reserves,
+        isLimited: Bool
+    ) throws(PressureError) -> SpillTarget {
         let file = try SegmentFile(
-            directory: directory ?? SpillDirectory(server: ""),
+            directory: directory,
             fileSystem: fileSystem,
             limits: SpillLimits(
                 maximumBytes: spillLimit,

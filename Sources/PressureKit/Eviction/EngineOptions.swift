@@ -43,12 +43,21 @@ package struct RemoteOptions: Sendable {
     package var limit: ByteCount?
     /// Whether no disk is looked for.
     package var replacesDisk: Bool
+    /// How many requests may be under way at the same time.
+    package var connections: Int
 
     /// A server behind the disk, if there is one, unless it is said.
-    package init(fileSystem: any FileSystem, path: String, limit: ByteCount? = nil, replacesDisk: Bool = false) {
+    package init(
+        fileSystem: any FileSystem,
+        path: String,
+        limit: ByteCount? = nil,
+        replacesDisk: Bool = false,
+        connections: Int = 1
+    ) {
         self.fileSystem = fileSystem
         self.path = path
         self.limit = limit
         self.replacesDisk = replacesDisk
+        self.connections = connections
     }
 }

@@ -14,12 +14,14 @@ extension ReclaimEngine {
         private let quota: ProcessorQuota
         private let processors: @Sendable () -> Int
         private let workers: Int?
+        private let requests: Int
         fileprivate let bypassesPageCache: Bool?
         fileprivate let last = Lock<(reserves: Reserves?, isLimited: Bool, at: MonotonicInstant?, limit: ByteCount?)>(
             (nil, false, nil, nil)
         )
 
-        init(_ options: EngineOptions) {
+        init(_ options: EngineOptions, requests: Int) {
+            self.requests = requests
             quota = ProcessorQuota(options.limits)
             processors = options.processors ?? { Int(pk_usable_cpus()) }
             workers = options.workers
@@ -31,7 +33,13 @@ extension ReclaimEngine {
 
         /// Sizes for a limit, with the quota as it is now.
         func reserves(_ limit: ByteCount?) -> Reserves {
-            Reserves(limit: limit, processors: processors(), quota: quota.least(), workers: workers)
+            Reserves(
+                limit: limit,
+                processors: processors(),
+                quota: quota.least(),
+                requests: requests,
+                workers: workers
+            )
         }
     }
 

@@ -50,17 +50,17 @@ final class ReclaimEngine: Sendable {
     init(_ options: EngineOptions) throws(PressureError) {
         let limit = CgroupLimit.least(options.limits)
         firstLimit = limit
-        followed = Followed(options)
+        let place = try options.chooseFirstPlace()
+        followed = Followed(options, requests: place.requests)
         let reserves = followed.reserves(limit)
-        let directory = try options.chooseDirectory()
-        primary = try options.primary(in: directory, reserves, isLimited: limit != nil)
+        primary = try options.primary(in: place, reserves, isLimited: limit != nil)
         secondary = try options.secondary(behind: primary)
         compressedTier = options.compressedTier
         let file = primary.file
         memory =
             try compressedTier.limit > .zero
             ? SegmentFile(inMemory: compressedTier.limit, decoders: file.decoders) : nil
-        isMemoryBacked = directory?.isMemoryBacked ?? false
+        isMemoryBacked = place.isMemoryBacked
         storage = IdlePlanStorage(PlanStorage(limit: options.plannedValues))
         policy = options.policy
         residentOverride = options.residentBytes

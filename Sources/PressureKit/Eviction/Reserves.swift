@@ -29,11 +29,12 @@ package struct Reserves: Hashable, Sendable {
     ///   - processors: that the process may run on.
     ///   - quota: of processor time, in processors; `nil` for none. What is begun of one counts as one, as it does for
     ///     Go's GOMAXPROCS and the JVM's availableProcessors: more threads would only be throttled together.
+    ///   - requests: how many writes are waited for at the same time, where that takes no processor: for a server.
     ///   - workers: what the app has asked for.
-    package init(limit: ByteCount?, processors: Int, quota: Double?, workers: Int? = nil) {
+    package init(limit: ByteCount?, processors: Int, quota: Double?, requests: Int = 1, workers: Int? = nil) {
         let bytes = max(0, limit?.bytes ?? .max)
         let usable = min(max(1, processors), quota.map { max(1, Int(min($0, 1e6).rounded(.up))) } ?? .max)
-        self.workers = workers ?? max(1, min(usable, bytes / Self.limitOfWorker))
+        self.workers = workers ?? max(1, min(max(usable, requests), bytes / Self.limitOfWorker))
         window = WritebackWindow.length(under: limit)
         // Never more than what threads hold that wait for a window each, the open one and the one before it.
         writeback = min(max(1 << 20, bytes / 16), (self.workers + 2) * window)

@@ -37,7 +37,8 @@ extension PressureConfiguration {
                 fileSystem: RedisSpace(remote.options, clock: clock),
                 path: remote.description,
                 limit: remote.limit,
-                replacesDisk: remote.replacesDisk
+                replacesDisk: remote.replacesDisk,
+                connections: remote.connections
             )
         }
         #endif

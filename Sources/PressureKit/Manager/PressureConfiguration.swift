@@ -29,7 +29,8 @@ public struct PressureConfiguration: Sendable {
 
     /// Threads that compress and write during a reclaim, with about 600 KiB of scratch each while they do. `nil` for one a
     /// core that the process may use, by affinity and cgroup quota, and one for each 16 MiB of a cgroup's limit at most;
-    /// that follows when either changes.
+    /// that follows when either changes. Where values go to a server and no disk, one for each of its connections, if
+    /// that is more.
     public var workers: Int?
 
     /// Whether a reclaim may write values as they are, where the disk is faster than the codec, so that memory is free

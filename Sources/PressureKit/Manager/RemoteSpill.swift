@@ -49,7 +49,8 @@ public struct RemoteSpill: Sendable {
         set { options.server.commandTimeout = newValue }
     }
 
-    /// The most connections at a time; they are made when they are needed. The default is 4.
+    /// The most connections at a time; they are made when they are needed. The default is 4. In place of a disk, as many
+    /// threads write in a reclaim: the further away the server, the more it gains.
     public var connections: Int {
         get { options.server.connections }
         set { options.server.connections = newValue }

@@ -22,7 +22,7 @@ struct RemoteBench {
 
     /// Measures all sizes. Blocks.
     func run() throws -> [Row] {
-        try [(64 << 10, 2048), (1 << 10, 65_536)].flatMap { size, count in
+        try [(64 << 10, 4096), (1 << 10, 131_072)].flatMap { size, count in
             try [true, false].map { try measure(size, count: count, isReloadable: $0) }
         }
     }
@@ -39,12 +39,15 @@ struct RemoteBench {
         let controller = PressureController("bench")
         try manager.root.addChild(controller)
         let content = SyntheticContent(compressibility: 0, seed: 7)
-        let make: @Sendable (Int) -> PageBuffer = { key in
-            var buffer = PageBuffer(byteCount: size)
-            buffer.write { content.fill(&$0, index: key) }
-            return buffer
+        let make: @Sendable (Int) -> [UInt8] = { key in
+            var bytes = [UInt8](repeating: 0, count: size)
+            var span = bytes.mutableSpan
+            // Only bytes, whatever they are, is what an array of bytes holds.
+            var raw = unsafe span.mutableBytes
+            content.fill(&raw, index: key)
+            return bytes
         }
-        let cache: KeyedCache<Int, PageBuffer> =
+        let cache: KeyedCache<Int, [UInt8]> =
             isReloadable ? try controller.keyedCache("values") { make($0) } : try controller.keyedCache("values")
         for key in 0..<count {
             if isReloadable { try cache.loadIfNeeded(for: key) } else { cache.set(make(key), for: key) }

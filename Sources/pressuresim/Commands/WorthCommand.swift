@@ -76,6 +76,25 @@ struct WorthCommand: AsyncParsableCommand {
     @Option(help: "Threads outside of the cgroup that take processor time meanwhile.")
     var busy = 0
 
+    @Option(
+        help: ArgumentHelp(
+            "How long a load waits before it reads the file, as for a database. All values are read once first.",
+            valueName: "time"
+        ),
+        transform: Amounts.duration
+    )
+    var loadTime: Duration?
+
+    #if Redis
+    @Option(
+        help: ArgumentHelp(
+            "PressureKit has no disk, and spills to this Redis or Valkey server: host, host:port or a socket's path.",
+            valueName: "address"
+        )
+    )
+    var remote: RemoteAddress?
+    #endif
+
     @Option(help: ArgumentHelp("Keep the files of values here.", valueName: "directory"), completion: .directory)
     var directory = WorthPlan().directory
 
@@ -121,6 +140,14 @@ struct WorthCommand: AsyncParsableCommand {
         }
     }
 
+    private var source: WorthSource {
+        var source = WorthSource(nanoseconds: loadTime?.nanoseconds ?? 0)
+        #if Redis
+        source.server = remote?.argument
+        #endif
+        return source
+    }
+
     private var choice: WorthChoice {
         WorthChoice(
             isQuick: quick,
@@ -135,7 +162,8 @@ struct WorthCommand: AsyncParsableCommand {
             rounds: rounds,
             isAlone: alone,
             busy: busy,
-            directory: directory
+            directory: directory,
+            source: source
         )
     }
 

@@ -34,7 +34,7 @@ struct Worth: Sendable {
 
     private func measure(_ kind: WorthKind, _ cell: WorthCell, _ content: WorthContent) throws {
         let swing = plan.swing(kind, cell)
-        let run = WorthRun(kind: kind, cell: cell, content: content, swing: swing, tool: tool)
+        let run = WorthRun(kind: kind, cell: cell, content: content, swing: swing, source: plan.source, tool: tool)
         let title = "\(kind.rawValue), \(cell.title)"
         var search = BoundSearch(tolerance: plan.tolerance)
         var result = WorthResult(kind: kind, cell: cell)

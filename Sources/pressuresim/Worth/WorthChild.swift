@@ -29,9 +29,11 @@ struct WorthJob: Hashable, Sendable, Codable {
     var pause: Int64?
     /// How often a value is loaded for one load.
     var repeats = 1
+    var source = WorthSource()
 
     /// Loads a value.
     func load(_ key: Int) throws -> [UInt8] {
+        if source.nanoseconds > 0 { Pause.sleep(.nanoseconds(source.nanoseconds)) }
         for _ in 1..<repeats { _ = try content.load(key) }
         return try content.load(key)
     }
@@ -135,7 +137,7 @@ struct WorthChild: Sendable {
             let store = WorthLRU(bound: job.bound) { try job.load($0) }
             try await work(store) { _ in nil }
         case .kit:
-            let manager = try PressureManager()
+            let manager = try PressureManager(configuration: job.source.configuration)
             let ear = WorthEar()
             // A controller without caches: it hears what is told to all, and no load has to look for it.
             let listener = PressureController("listener")

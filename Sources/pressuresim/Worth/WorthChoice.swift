@@ -17,6 +17,7 @@ struct WorthChoice: Hashable, Sendable {
     var isAlone = false
     var busy = 0
     var directory = WorthPlan().directory
+    var source = WorthSource()
 
     private var hasCells: Bool {
         !limits.isEmpty || !valueSizes.isEmpty || !zipfs.isEmpty || !readers.isEmpty || values != nil
@@ -27,6 +28,7 @@ struct WorthChoice: Hashable, Sendable {
         var plan = isQuick ? WorthPlan.quick : WorthPlan()
         if !kinds.isEmpty { plan.kinds = kinds }
         plan.directory = directory
+        plan.source = source
         if let seconds { plan.times.measured = seconds }
         if let rounds { plan.rounds = rounds }
         (plan.isAlone, plan.busy) = (isAlone, busy)
@@ -50,6 +52,7 @@ struct WorthChoice: Hashable, Sendable {
         if let seconds, !(0.1...3600).contains(seconds) { return "--seconds must be between 0.1 and 3600." }
         if let rounds, !(1...1000).contains(rounds) { return "--rounds must be between 1 and 1000." }
         if !(0...1024).contains(busy) { return "--busy must be between 0 and 1024." }
+        if !(0...1_000_000_000).contains(source.nanoseconds) { return "--load-time must be between 0 and 1s." }
         return plan.cells.lazy.compactMap(objection).first
     }
 

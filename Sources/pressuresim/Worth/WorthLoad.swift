@@ -22,19 +22,21 @@ final class WorthLoad: Sendable {
         }
 
         /// Takes down how a read ended.
-        fileprivate mutating func note(_ result: Result<Bool, any Error>, _ key: Int) {
-            let complaint: String
-            switch result {
-            case .success(true): return
-            case .success(false):
-                wrong += 1
-                complaint = "value \(key) is another one"
-            case .failure(let error):
-                failed += 1
-                complaint = "value \(key): \(error.words)"
+        fileprivate mutating func note(_ fault: Fault) {
+            switch fault.error {
+            case nil: wrong += 1
+            case _?: failed += 1
             }
-            if complaints.count < 5 { complaints.append(complaint) }
+            if complaints.count < 5 { complaints.append(fault.words) }
         }
+    }
+
+    /// A read that gave the wrong bytes, or failed.
+    fileprivate struct Fault {
+        var number: Int
+        var error: (any Error)?
+
+        var words: String { error.map { "value \(number): \($0.words)" } ?? "value \(number) is another one" }
     }
 
     /// A reader's own count, on a cache line of its own, and what it takes down. In memory from the beginning: of 64 readers
@@ -60,6 +62,8 @@ final class WorthLoad: Sendable {
     private let keys: WorthKeys
     private let clock: any MonotonicClock
     private let readers: [Reader]
+    /// What was wrong while the store was filled.
+    private let filling = Lock(Tally())
 
     init(_ job: WorthJob, _ store: any WorthStore, clock: any MonotonicClock = SystemClock()) {
         self.job = job
@@ -74,18 +78,19 @@ final class WorthLoad: Sendable {
 
     /// What was read; complete when ``read(_:)`` has returned.
     var tally: Tally {
-        var all = Tally()
+        var all = filling.withLock { $0 }
         for case let tally? in readers.map(\.tally) { all.add(tally) }
         return all
     }
 
-    /// Reads once what fits the limit, the most popular last. Blocks until that is done.
+    /// Reads once what fits the limit, or all, the most popular last. Blocks until that is done.
     func fill() throws {
-        try Blocking.parallel(job.readers) { [self] reader in
-            readers[reader].note { tally in
-                for rank in stride(from: min(job.fillCount, job.count) - reader, to: 0, by: -job.readers) {
-                    read(keys.key(ofRank: rank), &tally)
-                }
+        let fillers = max(job.readers, job.source.fillers)
+        let count = job.source.isFilledWhole ? job.count : min(job.fillCount, job.count)
+        try Blocking.parallel(fillers) { [self] filler in
+            for rank in stride(from: count - filler, to: 0, by: -fillers) {
+                guard let fault = fault(reading: keys.key(ofRank: rank)) else { continue }
+                filling.withLock { $0.note(fault) }
             }
         }
     }
@@ -104,8 +109,9 @@ final class WorthLoad: Sendable {
         while stop.nanoseconds < window.to {
             let key = keys.next(&random)
             let start = clock.now()
-            read(key, &tally)
+            let fault = fault(reading: key)
             stop = clock.now()
+            if let fault { tally.note(fault) }
             count += 1
             reader.reads.store(count, ordering: .relaxed)
             // A read that had begun when the time was over had to be waited for as well.
@@ -116,11 +122,14 @@ final class WorthLoad: Sendable {
         }
     }
 
-    private func read(_ key: Int, _ tally: inout Tally) {
+    /// Reads a value; returns what was wrong with it.
+    private func fault(reading key: Int) -> Fault? {
         let number = job.firstKey + key
-        let result = Result { try store.read(number) { job.content.knows($0, as: number) } }
-        if case .success(true) = result { return }
-        tally.note(result, number)
+        do {
+            return try store.read(number) { job.content.knows($0, as: number) } ? nil : Fault(number: number)
+        } catch {
+            return Fault(number: number, error: error)
+        }
     }
 }
 

@@ -143,6 +143,7 @@ struct WorthPlan: Hashable, Sendable {
     var busy = 0
     /// Where the values are that are loaded.
     var directory = "/var/tmp"
+    var source = WorthSource()
 
     /// Under a minute.
     static let quick = WorthPlan(

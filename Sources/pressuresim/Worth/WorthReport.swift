@@ -42,7 +42,9 @@ struct WorthReport {
         let rounds = plan.rounds > 1 ? "medians of \(plan.rounds) rounds in turns" : "one round"
         let more = plan.kinds.contains(.swing) ? ", whole swings at least" : ""
         let beside = plan.busy > 0 ? ", beside \(Quantities.count(plan.busy, "busy thread"))" : ""
-        return "\(rounds), \(Quantities.duration(plan.times.measured)) each\(more), after the cache was filled\(beside)"
+        let from = plan.source.words.map { "; \($0)" } ?? ""
+        let measured = Quantities.duration(plan.times.measured)
+        return "\(rounds), \(measured) each\(more), after the cache was filled\(beside)\(from)"
     }
 
     /// Such as `1.02 × the reads of the best LRU`.
@@ -172,11 +174,16 @@ struct WorthJSON: Encodable {
 
     var formatVersion = 1
     var command = "worth"
+    var loadSeconds: Double?
+    var server: String?
     var passed: Bool
     var cells: [Cell]
 
     init(_ report: WorthReport) {
         passed = report.isRight
+        let source = report.plan.source
+        loadSeconds = source.nanoseconds > 0 ? Double(source.nanoseconds) / 1e9 : nil
+        server = source.server
         cells = report.results.map { result in
             Cell(
                 kind: result.kind,

@@ -8,6 +8,7 @@ struct WorthRun: Sendable {
     var cell: WorthCell
     var content: WorthContent
     var swing: WorthSwing?
+    var source = WorthSource()
     var seed: UInt64 = 1
     /// The tool itself.
     var tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -62,7 +63,8 @@ struct WorthRun: Sendable {
             seed: seed &+ UInt64(index),
             swing: swing,
             pause: kind.pause(index)?.nanoseconds,
-            repeats: kind.repeats(index)
+            repeats: kind.repeats(index),
+            source: source
         )
     }
 

@@ -56,6 +56,13 @@ import Testing
         #expect(Reserves(limit: .mebibytes(64), processors: 1, quota: 1, workers: 5).workers == 5)
     }
 
+    /// Whoever waits for a server takes no processor, but scratch.
+    @Test(arguments: [(64, 1, 4, 4), (64, 1, 16, 4), (256, 2, 4, 4), (256, 8, 4, 4), (32, 1, 4, 2), (256, 1, 1, 1)])
+    func aServerTakesSeveralRequestsAtATime(limit: Int, processors: Int, requests: Int, workers: Int) {
+        let reserves = Reserves(limit: .mebibytes(limit), processors: processors, quota: 0.5, requests: requests)
+        #expect(reserves.workers == workers)
+    }
+
     // MARK: Quota
 
     @Test(
@@ -160,5 +167,28 @@ import Testing
         engine.follow(.mebibytes(64))
         #expect(engine.workers == 3)
         #expect(!engine.file.limits.bypassPageCache)
+    }
+
+    /// In place of a disk: with one, a server is written to in idle time by a thread that waits for each answer anyway.
+    @Test(arguments: [(true, 3), (false, 1)]) func aThreadWritesOnEachConnection(replacesDisk: Bool, workers: Int)
+        throws
+    {
+        let server = FaultyFileSystem(InMemoryFileSystem(), server: "Redis at a test")
+        let manager = try makeManager(fileSystem: InMemoryFileSystem()) { configuration in
+            configuration.workers = nil
+            configuration.processors = { 1 }
+            configuration.limits.root = "/nonexistent"
+            configuration.behindDisk = RemoteOptions(
+                fileSystem: server,
+                path: "/var/tmp",
+                replacesDisk: replacesDisk,
+                connections: 3
+            )
+        }
+        let engine = manager.context.engine
+        #expect(engine.workers == workers)
+        #expect((engine.primary.server != nil) == replacesDisk)
+        engine.follow(.mebibytes(32))
+        #expect(engine.workers == min(workers, 2))
     }
 }

@@ -56,6 +56,15 @@ import Testing
         #expect(store.reads.withLock { $0.sorted() } == (1...60).map { 100 + keys.key(ofRank: $0) }.sorted())
     }
 
+    @Test func whereTheSourceIsFarAwayAllIsReadOnceByMany() throws {
+        let store = SlowStore()
+        var job = Self.job()
+        job.source.nanoseconds = 1
+        try WorthLoad(job, store, clock: store.clock).fill()
+        #expect(store.reads.withLock { $0.sorted() } == Array(100..<200))
+        #expect(job.source.fillers == 32 && Self.job().source.fillers == 1)
+    }
+
     @Test func whatIsMeasuredIsTheTimeThatCounts() throws {
         let store = SlowStore()
         let load = WorthLoad(Self.job(), store, clock: store.clock)

@@ -106,6 +106,26 @@ enum WorthSamples {
         #expect(WorthJSON(report).cells.allSatisfy { $0.contenders.map(\.name) == [.kit] })
     }
 
+    @Test func howFarTheSourceIsAndWhereCopiesGoIsSaid() throws {
+        var report = WorthSamples.usual
+        report.plan.source = WorthSource(nanoseconds: 20_000_000, server: "cache.internal:6379")
+        let words = "a load waits 20.0 ms for its source, PressureKit has no disk and spills to cache.internal:6379"
+        #expect(report.conditions.hasSuffix("; \(words)"), "\(report.conditions)")
+        let json = WorthJSON(report)
+        #expect(json.loadSeconds == 0.02 && json.server == "cache.internal:6379")
+        let usual = WorthJSON(WorthSamples.usual)
+        #expect(usual.loadSeconds == nil && usual.server == nil && WorthSource().words == nil)
+    }
+
+    #if Redis
+    @Test func aProcessWithoutADiskSpillsToTheServer() throws {
+        let configuration = WorthSource(server: "cache.internal:7000").configuration
+        #expect(configuration.remote?.replacesDisk == true)
+        #expect(configuration.remote?.options.server.name == "cache.internal:7000")
+        #expect(WorthSource().configuration.remote == nil)
+    }
+    #endif
+
     @Test func aKillAWrongValueAndAStandstillAreFailures() throws {
         let report = WorthSamples.bad
         #expect(!report.isRight)
