@@ -17,11 +17,12 @@ extension Admission {
             letIn(supply)
             return pass
         }
-        guard await waitSuspending(for: pass.bytes, shortage, supply, isNested: isNested) else {
-            end(pass)
+        let last = await waitSuspending(for: pass, shortage, supply, isNested: isNested)
+        guard last.mayGo else {
+            end(last.pass)
             throw CancellationError()
         }
-        return pass
+        return last.pass
     }
 
     /// As ``arrived(_:)`` outside of tasks, but suspends where that blocks. Waits no longer when the task is cancelled.
@@ -31,7 +32,7 @@ extension Admission {
         guard case .reclaim(let shortage) = await suspendingVerdict(on: bytes, supply) else {
             return keepWatermarks(supply)
         }
-        _ = await waitSuspending(for: 0, shortage, supply)
+        _ = await waitSuspending(for: Pass(bytes: 0), shortage, supply)
     }
 
     private func suspendingVerdict(on bytes: Int, _ supply: Supply) async -> AdmissionLedger.Verdict {
@@ -41,14 +42,14 @@ extension Admission {
         return (try? await BlockingPool.restores.run { self.verdict(on: bytes, supply) }) ?? .go
     }
 
-    /// Whether the load may go on; `false` when its task was cancelled.
+    /// Whether the load may go on, and with what; it may not when its task was cancelled.
     private func waitSuspending(
-        for bytes: Int,
+        for pass: Pass,
         _ shortage: ByteCount,
         _ supply: Supply,
         isNested: Bool = false
-    ) async -> Bool {
-        guard let wait = beginWaiting(for: bytes, shortage, supply, isNested: isNested) else { return true }
+    ) async -> AdmissionSleepers.End {
+        guard let wait = beginWaiting(for: pass, shortage, supply, isNested: isNested) else { return (pass, true) }
         let ticket = sleepers.takeTicket()
         return await withTaskCancellationHandler {
             // Resumed exactly once: by whoever takes it out of the list, or here when it was never in it.
@@ -59,7 +60,7 @@ extension Admission {
                 case .needsThread: Self.keepers.submit { [self] in serve() }
                 case .isCancelled:
                     giveUp(wait)
-                    unsafe continuation.resume(returning: false)
+                    sleeper.stop()
                 }
             }
         } onCancel: {
@@ -77,7 +78,7 @@ extension Admission {
     private func serve() {
         while let next = sleepers.nextDeadline() {
             let ready = books.wait(atMost: next - .now) {
-                sleepers.takeReady({ look($0) }, isOver: { isOver(&$0, $1) })
+                sleepers.takeReady({ look(&$0) }, isOver: { isOver(&$0, $1) })
             }
             // With nothing locked.
             for sleeper in ready ?? [] { sleeper.goOn() }

@@ -22,7 +22,7 @@ extension Admission {
             init(_ returned: ByteCount?) { self.returned = Lock(returned) }
         }
 
-        let bytes: Int
+        fileprivate(set) var pass: Pass
         let shortage: ByteCount
         let supply: Supply
         let start: MonotonicInstant
@@ -35,20 +35,23 @@ extension Admission {
         fileprivate var vain = 0
     }
 
-    /// Has a shortage freed and waits until a load of so many bytes, which has begun, may go on. Blocks.
-    func wait(for bytes: Int, _ shortage: ByteCount, _ supply: Supply, isNested: Bool = false) {
-        guard var wait = beginWaiting(for: bytes, shortage, supply, isNested: isNested) else { return }
-        while !isOver(&wait, books.wait(atMost: patience) { look(wait) }) {}
+    /// Has a shortage freed and waits until a load, which has begun, may go on. Blocks. Returns what it goes on with.
+    func wait(for pass: Pass, _ shortage: ByteCount, _ supply: Supply, isNested: Bool = false) -> Pass {
+        guard var wait = beginWaiting(for: pass, shortage, supply, isNested: isNested) else { return pass }
+        while true {
+            let outcome = books.wait(atMost: patience) { look(&wait) }
+            if isOver(&wait, outcome) { return wait.pass }
+        }
     }
 
     /// Has a shortage freed for a load that is to wait for it; `nil` when it is not to wait.
-    func beginWaiting(for bytes: Int, _ shortage: ByteCount, _ supply: Supply, isNested: Bool = false) -> Wait? {
+    func beginWaiting(for pass: Pass, _ shortage: ByteCount, _ supply: Supply, isNested: Bool = false) -> Wait? {
         let start = clock.now()
         guard !Self.isThisThreadExempt else {
             settle(false, since: start)
             return nil
         }
-        state.beginWaiting(bytes)
+        state.beginWaiting(pass.bytes)
         // Others need not wait for what waits itself.
         let room = supply.room()
         if let room { tell(in: room, supply) }
@@ -64,7 +67,7 @@ extension Admission {
             }
         }
         return Wait(
-            bytes: bytes,
+            pass: pass,
             shortage: shortage,
             supply: supply,
             start: start,
@@ -90,7 +93,9 @@ extension Admission {
                 // One at a time: what others are at will end, and take less then.
                 wait.vain += 1
                 let isLate = wait.isNested || wait.vain >= Self.mostVain
-                guard state.endWaiting(wait.bytes, if: { isLate || $0.underWay <= $0.waiting }) else { return false }
+                guard state.endWaiting(wait.pass.bytes, if: { isLate || $0.underWay <= $0.waiting }) else {
+                    return false
+                }
                 settle(false, since: wait.start)
                 return true
             }
@@ -107,11 +112,12 @@ extension Admission {
     }
 
     /// A load that waits is given up.
-    func giveUp(_ wait: Wait) { state.endWaiting(wait.bytes) }
+    func giveUp(_ wait: Wait) { state.endWaiting(wait.pass.bytes) }
 
     /// Whether the load may go on now; `nil` when it is to wait.
-    func look(_ wait: Wait) -> Outcome? {
-        let (bytes, answer) = (wait.bytes, wait.answer.returned.withLock { $0 })
+    func look(_ wait: inout Wait) -> Outcome? {
+        correct(&wait.pass)
+        let (bytes, answer) = (wait.pass.bytes, wait.answer.returned.withLock { $0 })
         if isSequential {
             guard let answer else { return nil }
             state.endWaiting(bytes)

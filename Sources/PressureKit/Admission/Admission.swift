@@ -37,7 +37,12 @@ public struct AdmissionCounts: Hashable, Sendable {
 package final class Admission: Sendable {
     /// A load that was let in; to be handed back when it has ended, whatever came of it.
     package struct Pass: Sendable {
-        let bytes: Int
+        fileprivate(set) var bytes: Int
+        /// Whether no value had come by which its size could be told.
+        fileprivate(set) var isAssumed = false
+
+        /// A pass for so many bytes.
+        init(bytes: Int) { self.bytes = bytes }
     }
 
     /// Where room and reclaim come from.
@@ -151,10 +156,9 @@ package final class Admission: Sendable {
         let (pass, supply) = begin(expected, isLoaded: isLoaded)
         guard let supply, !isNested || supply.room() != nil else { return pass }
         if case .reclaim(let shortage) = verdict(on: pass.bytes, supply) {
-            wait(for: pass.bytes, shortage, supply, isNested: isNested)
-        } else {
-            letIn(supply)
+            return wait(for: pass, shortage, supply, isNested: isNested)
         }
+        letIn(supply)
         return pass
     }
 
@@ -164,13 +168,27 @@ package final class Admission: Sendable {
         let known = expected > 0 ? expected : books.averageArrival
         let arriving = known > 0 || !isLoaded ? known : assumedSize
         guard arriving > 0 else { return (Pass(bytes: 0), nil) }
-        let bytes = isLoaded ? 2 * arriving : arriving
-        state.begin(bytes)
+        var pass = Pass(bytes: isLoaded ? 2 * arriving : arriving)
+        pass.isAssumed = known <= 0
+        state.begin(pass.bytes)
         if credit.wrappingSubtract(arriving, ordering: .relaxed).newValue >= 0 {
             admitted.wrappingAdd(1, ordering: .relaxed)
-            return (Pass(bytes: bytes), nil)
+            return (pass, nil)
         }
-        return (Pass(bytes: bytes), supply)
+        return (pass, supply)
+    }
+
+    /// Counts a load that waits for what it will take, once that is known: for as much as it was assumed to take there may
+    /// never be room.
+    func correct(_ pass: inout Pass) {
+        guard pass.isAssumed, case let average = books.averageArrival, average > 0 else { return }
+        pass.isAssumed = false
+        let change = 2 * average - pass.bytes
+        pass.bytes += change
+        // In an order in which it is never taken for less than it is.
+        if change > 0 { state.begin(change) }
+        state.beginWaiting(change)
+        if change < 0 { state.begin(change) }
     }
 
     /// How large the first values are taken to be, before any has come: a sixteenth of the limit. Of many readers who begin at
@@ -215,7 +233,8 @@ package final class Admission: Sendable {
         guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return keepWatermarks(supply) }
         // The task is only looked for, and not kept.
         guard unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
-            return wait(for: 0, shortage, supply)
+            _ = wait(for: Pass(bytes: 0), shortage, supply)
+            return
         }
         let start = clock.now()
         guard !state.isAsked.exchange(true, ordering: .relaxed) else { return }

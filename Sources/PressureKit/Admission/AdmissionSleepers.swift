@@ -8,19 +8,19 @@ final class AdmissionSleepers: Sendable {
         fileprivate(set) var wait: Admission.Wait
         /// When its patience ends.
         fileprivate var deadline: ContinuousClock.Instant
-        private let continuation: UnsafeContinuation<Bool, Never>
+        private let continuation: UnsafeContinuation<End, Never>
 
         /// Its load may go on.
-        func goOn() { unsafe continuation.resume(returning: true) }
+        func goOn() { unsafe continuation.resume(returning: (wait.pass, true)) }
 
         /// Its task was cancelled.
-        func stop() { unsafe continuation.resume(returning: false) }
+        func stop() { unsafe continuation.resume(returning: (wait.pass, false)) }
 
         init(
             _ ticket: UInt64,
             _ wait: Admission.Wait,
             until deadline: ContinuousClock.Instant,
-            _ continuation: UnsafeContinuation<Bool, Never>
+            _ continuation: UnsafeContinuation<End, Never>
         ) {
             self.ticket = ticket
             self.wait = wait
@@ -28,6 +28,9 @@ final class AdmissionSleepers: Sendable {
             unsafe self.continuation = continuation
         }
     }
+
+    /// How waiting has ended.
+    typealias End = (pass: Admission.Pass, mayGo: Bool)
 
     /// What became of one that was to be added.
     enum Addition {
@@ -89,16 +92,19 @@ final class AdmissionSleepers: Sendable {
     /// Takes out those that `look` says something of and that are over by it; `nil` when there is nothing to do but to
     /// wait on.
     func takeReady(
-        _ look: (Admission.Wait) -> Admission.Outcome?,
+        _ look: (inout Admission.Wait) -> Admission.Outcome?,
         isOver: (inout Admission.Wait, Admission.Outcome) -> Bool
     ) -> [Sleeper]? {
         state.withLock { state in
             var ready: [Sleeper] = []
-            state.sleepers = state.sleepers.filter { sleeper in
-                var sleeper = sleeper
-                guard let outcome = look(sleeper.wait), isOver(&sleeper.wait, outcome) else { return true }
-                ready.append(sleeper)
-                return false
+            // In the order in which they came.
+            for index in state.sleepers.indices {
+                guard let outcome = look(&state.sleepers[index].wait) else { continue }
+                if isOver(&state.sleepers[index].wait, outcome) { ready.append(state.sleepers[index]) }
+            }
+            if !ready.isEmpty {
+                let tickets = Set(ready.map(\.ticket))
+                state.sleepers.removeAll { tickets.contains($0.ticket) }
             }
             return ready.isEmpty && !state.hasNew && !state.sleepers.isEmpty ? nil : ready
         }

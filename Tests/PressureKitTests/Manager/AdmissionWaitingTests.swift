@@ -47,7 +47,7 @@ import Testing
         let admission = Bank(room: .zero) { _ in nil }.admission()
         func beginWaiting() throws -> (Admission.Pass, Admission.Wait) {
             let (pass, supply) = admission.begin(8 << 20, isLoaded: false)
-            let wait = admission.beginWaiting(for: pass.bytes, .mebibytes(8), try #require(supply))
+            let wait = admission.beginWaiting(for: pass, .mebibytes(8), try #require(supply))
             return (pass, try #require(wait))
         }
         var (first, second, third) = (try beginWaiting(), try beginWaiting(), try beginWaiting())
@@ -67,7 +67,7 @@ import Testing
         let admission = bank.admission(patience: .milliseconds(1))
         let outer = admission.admit(5 << 20)
         let (pass, supply) = admission.begin(8 << 20, isLoaded: false)
-        let begun = admission.beginWaiting(for: pass.bytes, .mebibytes(8), try #require(supply), isNested: true)
+        let begun = admission.beginWaiting(for: pass, .mebibytes(8), try #require(supply), isNested: true)
         var wait = try #require(begun)
         #expect(admission.isOver(&wait, nil), "after its patience, as before")
         admission.end(pass)
@@ -119,5 +119,45 @@ import Testing
         bank.books.wake()
         entered.wait { $0 == 2 ? () : nil }
         admission.end(second)
+    }
+
+    /// 64 readers begin at once, and each value is taken for a sixteenth of the limit. When the first has come, the others wait
+    /// for what they will take: for as much as they were taken for there may never be room.
+    @Test func whoWaitsWithAnAssumedSizeLearnsTheRealOne() async throws {
+        let bank = Bank(room: nil) { _ in nil }
+        let admission = bank.admission(patience: .seconds(3600), firstLimit: 64 << 20)
+        let first = admission.admit(0, isLoaded: true)
+        func beginWaiting() throws -> Admission.Wait {
+            let (pass, supply) = admission.begin(0, isLoaded: true)
+            let begun = admission.beginWaiting(for: pass, .mebibytes(8), try #require(supply))
+            return try #require(begun)
+        }
+        var (second, third) = (try beginWaiting(), try beginWaiting())
+        var room = AdmissionRoom(bytes: 1 << 20, takenAt: bank.clock.now())
+        // Of a limit of 20 MiB, by which values are taken for 1.25.
+        room.stride = 1 << 20
+        bank.state.withLock { $0.room = room }
+        #expect(admission.look(&second) == nil, "eight mebibytes do not fit one")
+        let task = Task { try await admission.admitSuspending(0, isLoaded: true) }
+        while admission.sleepers.count == 0 { await Task.yield() }
+        #expect(admission.state.ledger.underWay == 3 * (8 << 20) + 2 * (5 << 18))
+        bank.books.note(4096)
+        admission.end(first)
+        #expect(admission.look(&second) == .reclaimed && admission.look(&third) == .reclaimed)
+        #expect(second.pass.bytes == 8192 && third.pass.bytes == 8192)
+        let fourth = try await task.value
+        #expect(fourth.bytes == 8192)
+        #expect(admission.state.ledger.underWay == 3 * 8192 && admission.state.ledger.waiting == 0)
+        for pass in [second.pass, third.pass, fourth] { admission.end(pass) }
+        #expect(admission.state.ledger.underWay == 0)
+        // Values may be larger than was assumed, too.
+        let other = Bank(room: nil) { _ in nil }
+        let large = other.admission(patience: .seconds(3600), firstLimit: 16 << 20)
+        let (pass, supply) = large.begin(0, isLoaded: true)
+        let begun = large.beginWaiting(for: pass, .mebibytes(2), try #require(supply))
+        var wait = try #require(begun)
+        other.books.note(3 << 20)
+        _ = large.look(&wait)
+        #expect(pass.bytes == 2 << 20 && wait.pass.bytes == 6 << 20 && large.state.ledger.underWay == 6 << 20)
     }
 }
