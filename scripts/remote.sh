@@ -12,32 +12,33 @@ if [ -z "$tool" ]; then
 fi
 
 work=$(mktemp -d)
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+loopback=127.1
+port=$(python3 -c 'import socket, sys; s = socket.socket(); s.bind((sys.argv[1], 0)); print(s.getsockname()[1])' "$loopback")
 server=$(command -v redis-server valkey-server | head -n 1)
 cli=${server%server}cli benchmark=${server%server}benchmark
-"$server" --port "$port" --bind 127.0.0.1 --save "" --appendonly no --dir "$work" --loglevel warning >"$work/log" &
+"$server" --port "$port" --bind "$loopback" --save "" --appendonly no --dir "$work" --loglevel warning >"$work/log" &
 pid=$!
 trap 'kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; rm -rf "$work"' EXIT
 for _ in $(seq 100); do
-    "$cli" -p "$port" ping >/dev/null 2>&1 && break
+    "$cli" -h "$loopback" -p "$port" ping >/dev/null 2>&1 && break
     sleep 0.05
 done
 
 # Keys that are there for the first time, as values that are spilled are; quick: the middle of three.
 measure() { # bytes requests pipeline clients
     for _ in 1 2 3; do
-        "$cli" -p "$port" flushall >/dev/null
-        "$benchmark" -p "$port" -t set -d "$1" -n "$2" -P "$3" -c "$4" -r 100000000 --csv | tail -n 1 | cut -d '"' -f 4
+        "$cli" -h "$loopback" -p "$port" flushall >/dev/null
+        "$benchmark" -h "$loopback" -p "$port" -t set -d "$1" -n "$2" -P "$3" -c "$4" -r 100000000 --csv | tail -n 1 | cut -d '"' -f 4
     done | sort -g | sed -n 2p
 }
 large=$(measure 65536 8192 16 50)
 small=$(measure 4194304 200 4 4)
-"$cli" -p "$port" flushall >/dev/null
-"$benchmark" -p "$port" -t set -d 65536 -n 1 -c 1 --csv >/dev/null
-get=$("$benchmark" -p "$port" -t get -n 20000 -c 1 --csv | tail -n 1 | cut -d '"' -f 10)
-"$cli" -p "$port" flushall >/dev/null
+"$cli" -h "$loopback" -p "$port" flushall >/dev/null
+"$benchmark" -h "$loopback" -p "$port" -t set -d 65536 -n 1 -c 1 --csv >/dev/null
+get=$("$benchmark" -h "$loopback" -p "$port" -t get -n 20000 -c 1 --csv | tail -n 1 | cut -d '"' -f 10)
+"$cli" -h "$loopback" -p "$port" flushall >/dev/null
 
-for round in 1 2 3; do "$tool" remote "127.0.0.1:$port" --measure >"$work/$round.json"; done
+for round in 1 2 3; do "$tool" remote "$loopback:$port" --measure >"$work/$round.json"; done
 python3 - "$large" "$small" "$get" "$work"/[123].json <<'EOF'
 import json, statistics, sys
 large, small, get = float(sys.argv[1]) * 65536, float(sys.argv[2]) * 4194304, float(sys.argv[3]) * 1000
@@ -51,4 +52,4 @@ for index, row in enumerate(rounds[0]):
     came = f", restored in {restore:.0f} µs, {restore / get:.2f} of the GET" if size >= 65536 else f", restored in {restore:.0f} µs"
     print(f"{size // 1024} KiB, {kind}: {speed / 1e6:.0f} MB/s, {speed / limit:.2f} of the SET{came}")
 EOF
-[ "${WORTH:-yes}" = no ] || "$tool" worth --limit 256MiB --load-time 20ms --remote "127.0.0.1:$port"
+[ "${WORTH:-yes}" = no ] || "$tool" worth --limit 256MiB --load-time 20ms --remote "$loopback:$port"
