@@ -143,34 +143,42 @@ import Testing
     /// overdraft has room go; the others wait for bytes, and go as these come.
     @Test func whatGoesWithoutRoomIsBoundedInBytes() throws {
         let bank = Bank(room: .zero, overdraft: .mebibytes(8)) { _ in nil }
-        let admission = bank.admission(patience: .milliseconds(250))
-        let entered = ConditionLock(0)
-        for number in 0..<6 {
-            try WorkerThread.spawn("reader-\(number)") {
-                let pass = admission.admit(4 << 20)
+        let admission = bank.admission()
+        var waits = try (0..<6).map { _ in
+            let (pass, supply) = admission.begin(4 << 20, isLoaded: false)
+            let begun = admission.beginWaiting(for: pass, .mebibytes(4), try #require(supply))
+            return try #require(begun)
+        }
+        /// All who wait look once.
+        func letIn() {
+            for index in waits.indices.reversed() {
+                guard let outcome = admission.look(&waits[index]), admission.isOver(&waits[index], outcome) else {
+                    continue
+                }
                 // In memory from now on.
                 admission.books.note(4 << 20)
-                admission.end(pass)
-                entered.withLock { $0 += 1 }
+                admission.end(waits.remove(at: index).pass)
             }
         }
-        // Something comes free all the time, so that nobody takes the disk for stuck.
-        func trickle(until count: Int) {
-            while entered.wait(atMost: .milliseconds(1), { $0 >= count ? () : nil }) == nil { admission.books.note(-1) }
-        }
-        trickle(until: 2)
-        // Three times as long as anybody is patient.
-        for _ in 0..<750 {
+        /// Everybody's patience ends. Something comes free all the time, so that nobody takes the disk for stuck.
+        func endPatience() {
             admission.books.note(-1)
-            _ = entered.wait(atMost: .milliseconds(1)) { $0 > 2 ? () : nil }
+            for index in waits.indices { #expect(!admission.isOver(&waits[index], nil)) }
         }
-        #expect(entered.withLock { $0 } == 2, "eight mebibytes, and not all that have waited long enough")
-        for number in 3...6 {
+        letIn()
+        #expect(waits.count == 6, "they are patient")
+        for _ in 0..<3 {
+            endPatience()
+            letIn()
+            #expect(waits.count == 4, "eight mebibytes, and not all that have waited long enough")
+        }
+        for left in (0..<4).reversed() {
             admission.books.note(-4 << 20)
-            trickle(until: number)
+            letIn()
+            #expect(waits.count == left)
+            endPatience()
         }
-        let books = admission.books.reading
-        #expect(books.growth(since: .init()) <= 8 << 20)
+        #expect(admission.books.reading.growth(since: .init()) <= 8 << 20)
     }
 
     /// The reclaim is still at it, but what this reader needs has come free.
