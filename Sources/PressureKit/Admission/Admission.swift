@@ -168,7 +168,7 @@ package final class Admission: Sendable {
         let known = expected > 0 ? expected : books.averageArrival
         let arriving = known > 0 || !isLoaded ? known : assumedSize
         guard arriving > 0 else { return (Pass(bytes: 0), nil) }
-        var pass = Pass(bytes: isLoaded ? 2 * arriving : arriving)
+        var pass = Pass(bytes: isLoaded ? Self.whileLoading(arriving) : arriving)
         pass.isAssumed = known <= 0
         state.begin(pass.bytes)
         if credit.wrappingSubtract(arriving, ordering: .relaxed).newValue >= 0 {
@@ -178,12 +178,16 @@ package final class Admission: Sendable {
         return (pass, supply)
     }
 
+    /// What a load of a value takes until it has ended: as much again for what it is made of.
+    private static func whileLoading(_ bytes: Int) -> Int { 2 * bytes }
+
     /// Counts a load that waits for what it will take, once that is known: for as much as it was assumed to take there may
     /// never be room.
     func correct(_ pass: inout Pass) {
         guard pass.isAssumed, case let average = books.averageArrival, average > 0 else { return }
         pass.isAssumed = false
-        let change = 2 * average - pass.bytes
+        // Only loaders make what nobody knows the size of.
+        let change = Self.whileLoading(average) - pass.bytes
         pass.bytes += change
         // In an order in which it is never taken for less than it is.
         if change > 0 { state.begin(change) }

@@ -141,7 +141,7 @@ struct WorthCommand: AsyncParsableCommand {
     }
 
     private var source: WorthSource {
-        var source = WorthSource(nanoseconds: loadTime?.nanoseconds ?? 0)
+        var source = WorthSource(loadNanoseconds: loadTime?.nanoseconds ?? 0)
         #if Redis
         source.server = remote?.argument
         #endif

@@ -33,7 +33,7 @@ struct WorthJob: Hashable, Sendable, Codable {
 
     /// Loads a value.
     func load(_ key: Int) throws -> [UInt8] {
-        if source.nanoseconds > 0 { Pause.sleep(.nanoseconds(source.nanoseconds)) }
+        if source.loadNanoseconds > 0 { Pause.sleep(.nanoseconds(source.loadNanoseconds)) }
         for _ in 1..<repeats { _ = try content.load(key) }
         return try content.load(key)
     }

@@ -52,7 +52,7 @@ struct WorthChoice: Hashable, Sendable {
         if let seconds, !(0.1...3600).contains(seconds) { return "--seconds must be between 0.1 and 3600." }
         if let rounds, !(1...1000).contains(rounds) { return "--rounds must be between 1 and 1000." }
         if !(0...1024).contains(busy) { return "--busy must be between 0 and 1024." }
-        if !(0...1_000_000_000).contains(source.nanoseconds) { return "--load-time must be between 0 and 1s." }
+        if !(0...1_000_000_000).contains(source.loadNanoseconds) { return "--load-time must be between 0 and 1s." }
         return plan.cells.lazy.compactMap(objection).first
     }
 

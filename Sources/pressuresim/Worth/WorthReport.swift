@@ -182,7 +182,7 @@ struct WorthJSON: Encodable {
     init(_ report: WorthReport) {
         passed = report.isRight
         let source = report.plan.source
-        loadSeconds = source.nanoseconds > 0 ? Double(source.nanoseconds) / 1e9 : nil
+        loadSeconds = source.loadNanoseconds > 0 ? Double(source.loadNanoseconds) / 1e9 : nil
         server = source.server
         cells = report.results.map { result in
             Cell(

@@ -4,14 +4,14 @@ import ReportPages
 /// Where values come from when they are not in memory: how far away a loader's source is, and where PressureKit may put
 /// them instead.
 struct WorthSource: Hashable, Sendable, Codable {
-    /// How long a loader waits before it reads the file, in nanoseconds: for a database, or another machine.
-    var nanoseconds: Int64 = 0
+    /// How long a loader waits before it reads the file: for a database, or another machine.
+    var loadNanoseconds: Int64 = 0
     /// The server that PressureKit spills to in place of the disk, as an argument names it.
     var server: String?
 
     /// Whether all values are read once before the rest begins: what was in memory once is on the server, as after a day. A
     /// source that is close by is asked for as much as the limit holds.
-    var isFilledWhole: Bool { nanoseconds > 0 }
+    var isFilledWhole: Bool { loadNanoseconds > 0 }
 
     /// How many read meanwhile at least: waiting for a source takes no processor.
     var fillers: Int { isFilledWhole ? 32 : 1 }
@@ -29,7 +29,8 @@ struct WorthSource: Hashable, Sendable, Codable {
     /// In a sentence about how it was measured; `nil` where there is nothing to say.
     var words: String? {
         let loads =
-            nanoseconds > 0 ? "a load waits \(Quantities.duration(Double(nanoseconds) / 1e9)) for its source" : nil
+            loadNanoseconds > 0
+            ? "a load waits \(Quantities.duration(Double(loadNanoseconds) / 1e9)) for its source" : nil
         let spills = server.map { "PressureKit has no disk and spills to \($0)" }
         let all = [loads, spills].compactMap(\.self)
         return all.isEmpty ? nil : all.joined(separator: ", ")

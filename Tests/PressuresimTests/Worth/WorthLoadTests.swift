@@ -59,7 +59,7 @@ import Testing
     @Test func whereTheSourceIsFarAwayAllIsReadOnceByMany() throws {
         let store = SlowStore()
         var job = Self.job()
-        job.source.nanoseconds = 1
+        job.source.loadNanoseconds = 1
         try WorthLoad(job, store, clock: store.clock).fill()
         #expect(store.reads.withLock { $0.sorted() } == Array(100..<200))
         #expect(job.source.fillers == 32 && Self.job().source.fillers == 1)

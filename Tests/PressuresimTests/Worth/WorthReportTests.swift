@@ -108,13 +108,17 @@ enum WorthSamples {
 
     @Test func howFarTheSourceIsAndWhereCopiesGoIsSaid() throws {
         var report = WorthSamples.usual
-        report.plan.source = WorthSource(nanoseconds: 20_000_000, server: "cache.internal:6379")
+        report.plan.source = WorthSource(loadNanoseconds: 20_000_000, server: "cache.internal:6379")
         let words = "a load waits 20.0 ms for its source, PressureKit has no disk and spills to cache.internal:6379"
         #expect(report.conditions.hasSuffix("; \(words)"), "\(report.conditions)")
         let json = WorthJSON(report)
         #expect(json.loadSeconds == 0.02 && json.server == "cache.internal:6379")
         let usual = WorthJSON(WorthSamples.usual)
         #expect(usual.loadSeconds == nil && usual.server == nil && WorthSource().words == nil)
+        var choice = WorthChoice(source: report.plan.source)
+        #expect(choice.objection == nil && choice.plan.source == report.plan.source)
+        choice.source.loadNanoseconds = 1_000_000_001
+        #expect(choice.objection == "--load-time must be between 0 and 1s.")
     }
 
     #if Redis
