@@ -58,8 +58,7 @@ extension ValueEntry {
     /// used is replaced by what the loader makes.
     func restore(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         do {
-            let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
-            return try admitted(footprint, isLoaded: false) {
+            return try admitted(expectedOfRestore(slot), isLoaded: false) {
                 putRestored(try working(in: slot) { try readBack(slot) }, in: slot)
             }
         } catch {
@@ -70,6 +69,12 @@ extension ValueEntry {
             guard failRestore(slot, failure) else { return false }
             throw failure
         }
+    }
+
+    /// What a restore takes until it has ended: the value, and as much again for what is read, a chunk at a time.
+    func expectedOfRestore(_ slot: Slot<Value>) -> Int {
+        let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
+        return footprint + min(footprint, SegmentFile.chunkSize)
     }
 
     /// Makes the value from the copy of a slot whose restore has begun. Blocks on the disk.

@@ -200,9 +200,12 @@ extension ValueEntry {
     /// Reads the copy back, on a thread that may block. Returns whether that was all; `false` when the loader is to run.
     private func restore(_ making: Making, in slot: Slot<Value>, loads: Bool) async -> Bool {
         let admission = host?.admission
-        let footprint = unsafe slot.header.pointee.footprint.load(ordering: .relaxed)
         do {
-            let pass = try await admission?.admitSuspending(footprint, isLoaded: false, isNested: Load.isAround)
+            let pass = try await admission?.admitSuspending(
+                expectedOfRestore(slot),
+                isLoaded: false,
+                isNested: Load.isAround
+            )
             defer { if let pass { admission?.end(pass) } }
             guard making.waiting > 0 else {
                 // Who comes now looks again.

@@ -9,12 +9,16 @@ import PressureSystem
 /// taken to be out of memory that was free after the last time that it was given back, or at any sample since.
 ///
 /// Not all of it is for values: what loaders need while they run is free between two loads. So what the rest of the process had
-/// in use a moment ago, and does not now, is left for it, up to ``mostLeft``.
+/// in use a moment ago, and does not now, is left for it, up to ``mostLeft``; also once it was given back to the system,
+/// and then of what is available there.
 final class FreeHeap: Sendable {
     private struct State {
         /// Free, and perhaps not in memory.
         var absent: Int
-        var last = 0
+        /// Free, and in memory.
+        var present = 0
+        /// What is left for the rest of the process.
+        var left = 0
         /// The bytes of values in memory then.
         var resident = 0
         /// The most that the rest of the process had in use lately.
@@ -24,11 +28,11 @@ final class FreeHeap: Sendable {
         var next: MonotonicInstant?
 
         /// What is to be left for the rest of the process, which has so much in use now.
-        mutating func left(for used: Int, at now: MonotonicInstant) -> Int {
+        mutating func leave(for used: Int, at now: MonotonicInstant) {
             let seconds = lookedAt.map { Double((now - $0).nanoseconds) / 1e9 } ?? .infinity
             lookedAt = now
             peak = max(Double(used), peak - (peak - Double(used)) * (1 - exp(-seconds / FreeHeap.memory)))
-            return min(FreeHeap.mostLeft, Int(peak) - used)
+            left = min(FreeHeap.mostLeft, Int(peak) - used)
         }
     }
 
@@ -66,11 +70,12 @@ final class FreeHeap: Sendable {
     }
 
     /// The bytes that were free and in memory when that was read last, less what values have taken since: the thread that
-    /// reads it may be busy for as long as it takes to fill it. Does not wait.
+    /// reads it may be busy for as long as it takes to fill it. Negative if less than that is left for the rest of the
+    /// process. Does not wait.
     ///
     /// - Parameter resident: The bytes of values that are in memory now.
     func bytes(beside resident: Int) -> Int {
-        state.withLock { max(0, $0.last - max(0, resident - $0.resident)) }
+        state.withLock { max(0, $0.present - max(0, resident - $0.resident)) - $0.left }
     }
 
     /// Reads how much it is, if the last answer is old. Takes some ten microseconds, with many blocks some hundred, and
@@ -92,8 +97,8 @@ final class FreeHeap: Sendable {
             state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
             state.absent = min(state.absent, free)
             state.resident = resident
-            let present = free - state.absent
-            state.last = max(0, present - (rest.map { state.left(for: $0 - present, at: end) } ?? 0))
+            state.present = free - state.absent
+            if let rest { state.leave(for: rest - state.present, at: end) }
         }
         return true
     }
@@ -104,7 +109,7 @@ final class FreeHeap: Sendable {
         let free = read()
         state.withLock { state in
             state.absent = free
-            state.last = 0
+            state.present = 0
             state.next = clock.now() + Self.freshness.least
         }
     }

@@ -73,8 +73,11 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
 
     /// Counts what is free in the process's heap: the next values fit into it, whatever the system says. Not more than the
     /// process keeps free at all; what is beyond that is better given back, and of it not all can be used.
+    ///
+    /// - Parameter free: Negative if the rest of the process had more in use a moment ago than what is free in the heap. For
+    ///   that the least that stays free suffices, but for the half of it that loads may overdraw.
     mutating func count(heap free: Int) {
-        heap = min(free, high)
+        heap = free < 0 ? min(free + overdraft, 0) : min(free, high)
         bytes += heap
     }
 

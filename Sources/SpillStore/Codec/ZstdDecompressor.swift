@@ -9,9 +9,9 @@ import PressureSystem
     private let context: OpaquePointer
 
     /// - Throws: ``PressureError`` with code `spillFailed` when there is no memory for the context.
-    init() throws(PressureError) {
+    init(isTouched: Bool = true) throws(PressureError) {
         let byteCount = ZSTD_estimateDCtxSize()
-        let memory = try ReservedPages(byteCount: byteCount)
+        let memory = try ReservedPages(byteCount: byteCount, isTouched: isTouched)
         // As in `ZstdCompressor`.
         guard let context = unsafe ZSTD_initStaticDCtx(memory.bytes.baseAddress, memory.bytes.count) else {
             throw .scratchUnavailable(byteCount: byteCount)

@@ -42,10 +42,13 @@ import Testing
         #expect(bytes(inUse: 53 << 20, free: 0) == 0)
         #expect(bytes(inUse: 50 << 20, free: 3 << 20) < 1 << 18)
         #expect(bytes(inUse: 50 << 20, free: 5 << 20) > 2 << 20, "what values have left beside that")
+        #expect(heap.bytes(beside: 50 << 20) < -2 << 20, "values have taken it all, and loaders will grow the heap")
         #expect(bytes(inUse: 50 << 20, free: 3 << 20, after: .seconds(20)) > 3 << 20 - 1 << 12, "nobody loads any more")
         // Other memory that swings is no scratch.
         #expect(bytes(inUse: 150 << 20, free: 0) == 0)
         #expect(bytes(inUse: 50 << 20, free: 6 << 20) == 6 << 20 - FreeHeap.mostLeft)
+        heap.giveBack()
+        #expect(heap.bytes(beside: 0) == -FreeHeap.mostLeft, "it will be needed when it is the system's, too")
     }
 
     /// The thread that reads it may get no processor: meanwhile values fill what was free, and it is not there twice.

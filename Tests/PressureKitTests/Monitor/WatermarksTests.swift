@@ -68,6 +68,12 @@ import Testing
         room = self.room
         room.count(heap: 500 << 20)
         #expect(room.bytes == 60 << 20)
+        room = self.room
+        room.overdraft = 2 << 20
+        room.count(heap: -1 << 20)
+        #expect(room.bytes == 10 << 20, "the rest of the process will need it, and it is there")
+        room.count(heap: -5 << 20)
+        #expect(room.bytes == 7 << 20, "it is not")
     }
 
     @Test func itIsWantedBackWhereReadersWouldWaitWithoutIt() {

@@ -1,0 +1,54 @@
+import Glibc
+import PressureKitTestSupport
+import PressureKitTesting
+import Testing
+
+@testable import PressureKit
+@testable import SpillStore
+
+/// What the readers of small values take who all wait at once.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DecoderMemoryTests {
+    /// Each decoder took all that the largest chunk needs: 64 readers of 4 KiB were killed below 96 MiB for it.
+    @Test func whoeverReadsSmallValuesTakesLittle() async throws {
+        await #expect(processExitsWith: .success) {
+            let fixture = try SpillFixture()
+            let value = (0..<4096).map { UInt8($0 / 16) }
+            let record = try fixture.write(value)
+            var plain = value
+            let pool = DecoderPool()
+            let before = RestingManagerTests.privateMemory()
+            var taken: [ChunkDecoder] = []
+            for _ in 0..<64 {
+                let decoder = try pool.take()
+                // The array's bytes are only used for the length of the call.
+                try unsafe plain.withUnsafeMutableBytes {
+                    try unsafe fixture.file.read(record, into: $0, with: decoder)
+                }
+                require(plain == value, "what was written")
+                taken.append(decoder)
+            }
+            let cost = RestingManagerTests.privateMemory() - before
+            require(cost < 2048, "64 decoders cost \(cost) KiB")
+            exit(0)
+        }
+    }
+
+    /// Those that have come to take much are few.
+    @Test func whatTookMuchIsNotKeptForAll() throws {
+        let pool = DecoderPool()
+        func takeAndGiveBack(_ payload: Int) throws -> Int {
+            var taken: [ChunkDecoder] = []
+            for _ in 0..<64 { taken.append(try pool.take()) }
+            let old = taken.filter { $0.longest > 0 }.count
+            for decoder in taken {
+                _ = unsafe decoder.payloadBytes(payload)
+                pool.giveBack(decoder)
+            }
+            return old
+        }
+        #expect(try takeAndGiveBack(4096) == 0)
+        #expect(try takeAndGiveBack(4096) == 64, "those of small values are all kept")
+        #expect(try takeAndGiveBack(SegmentFile.chunkSize) == 64)
+        #expect(try takeAndGiveBack(4096) == 8)
+    }
+}
