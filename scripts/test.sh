@@ -13,8 +13,8 @@ alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTab
 alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # They end processes, or make some that start threads after fork(2).
-# The last two weigh a process, which the sanitizer makes heavier.
-alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|whatIsClaimedIsReturned)'
+# The last three weigh a process, which the sanitizer makes heavier.
+alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|DecoderMemory|whatIsClaimedIsReturned)'
 
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 # `Lock` has to be told.
@@ -56,6 +56,7 @@ step "real faults" scripts/faults.sh
 step "soak" scripts/soak.sh 0.5
 step "fuzzing" scripts/fuzz.sh 20
 step "scenarios" scripts/scenarios.sh
+step "seeds as scenarios" scripts/seeds/scenarios.sh
 step "examples" scripts/example.sh
 step "getting started" scripts/getting-started.sh
 step "C plugin" scripts/plugin.sh

@@ -56,6 +56,8 @@ import Testing
                 seed \(plan.seed) of commit \(Self.commit): \(first)
                 shrunk to, as a file for PRESSUREKIT_SEED_SCRIPT:
                 \(plan.script)
+                and what of it can be said to pressuresim run:
+                \(plan.scenario)
                 \(outcome.complaints.map(\.description).joined(separator: "\n"))
                 \(outcome.log.joined(separator: "\n"))
                 """

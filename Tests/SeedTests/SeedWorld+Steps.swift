@@ -273,7 +273,8 @@ extension SeedWorld {
         }
     }
 
-    private func spoil(_ home: Home, _ number: Int, _ other: Int) {
+    /// How a disk may fail.
+    static func rule(_ number: Int, _ other: Int) -> FaultyFileSystem.Rule {
         let seed = UInt64(number)
         let often = FaultyFileSystem.Occurrence.sometimes(seed: seed, oneIn: 2 + other % 7)
         let once = FaultyFileSystem.Occurrence.once(1 + other % 5)
@@ -290,7 +291,11 @@ extension SeedWorld {
             .init(.error(EOPNOTSUPP), on: .punchHole), .init(.error(EIO), on: .punchHole, often),
             .init(.error(EIO), on: .writeback, often), .init(.error(EDQUOT), on: .write),
         ]
-        let rule = rules[number % rules.count]
+        return rules[number % rules.count]
+    }
+
+    private func spoil(_ home: Home, _ number: Int, _ other: Int) {
+        let rule = Self.rule(number, other)
         heal(home)
         home.disk.faulty.set(rule)
         (home.rule, home.soundSince) = (rule, nil)
