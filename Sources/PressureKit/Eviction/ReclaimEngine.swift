@@ -104,7 +104,9 @@ final class ReclaimEngine: Sendable {
     func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
         let target = self.target ?? primary
         guard unsafe entry.beginCopy(slot, in: target.file) else { return false }
-        guard let encoder = encoders.withLock({ $0.popLast() }) ?? (try? ChunkEncoder(clock: clock)) else {
+        // As many threads may be here as the app has; each takes what its value needs.
+        let spare = encoders.withLock { $0.popLast() }
+        guard let encoder = spare ?? (try? ChunkEncoder(clock: clock, isTouched: false)) else {
             unsafe entry.finishCopy(slot, succeeded: false)
             return false
         }

@@ -6,8 +6,8 @@ import Testing
 @testable import PressureKit
 @testable import SpillStore
 
-/// What the readers of small values take who all wait at once.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct DecoderMemoryTests {
+/// What the readers and writers of small values take who all wait at once.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ScratchMemoryTests {
     /// Each decoder took all that the largest chunk needs: 64 readers of 4 KiB were killed below 96 MiB for it.
     @Test func whoeverReadsSmallValuesTakesLittle() async throws {
         await #expect(processExitsWith: .success) {
@@ -50,5 +50,40 @@ import Testing
         #expect(try takeAndGiveBack(4096) == 64, "those of small values are all kept")
         #expect(try takeAndGiveBack(SegmentFile.chunkSize) == 64)
         #expect(try takeAndGiveBack(4096) == 8)
+    }
+
+    /// Waits, when it is to be written, until many are.
+    private struct Held: Spillable {
+        static let gate = ConditionLock((arrived: 0, isOpen: false))
+
+        var spillByteCount: Int { 4096 }
+
+        init() {}
+        init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {}
+
+        func withSpillBytes(_ body: (RawSpan) -> Void) {
+            Self.gate.withLock { $0.arrived += 1 }
+            Self.gate.wait { $0.isOpen ? () : nil }
+            let bytes = [UInt8](repeating: 1, count: 4096)
+            // The array outlives the call.
+            unsafe bytes.withUnsafeBytes { unsafe body(RawSpan(_unsafeBytes: $0)) }
+        }
+    }
+
+    /// Whoever brings a value too many writes another one on its own thread.
+    @Test func whoeverKeepsACacheToItsLimitTakesLittle() async {
+        await #expect(processExitsWith: .success) {
+            let manager = try makeManager(fileSystem: InMemoryFileSystem())
+            var options = CacheOptions()
+            options.countLimit = 1
+            let cache = try manager.root.keyedCache("many", key: Int.self, value: Held.self, options: options)
+            let before = RestingManagerTests.privateMemory()
+            for key in 0..<17 { try WorkerThread.spawn("writer") { cache.set(Held(), for: key) } }
+            Held.gate.wait { $0.arrived >= 12 ? () : nil }
+            let cost = RestingManagerTests.privateMemory() - before
+            Held.gate.withLock { $0.isOpen = true }
+            require(cost < 2048, "12 who write cost \(cost) KiB")
+            exit(0)
+        }
     }
 }
