@@ -17,7 +17,6 @@ private struct ScenarioWriter {
     struct Node {
         var home: Int
         var parent: Int?
-        var caches: [String] = []
         var children: [Int] = []
     }
 
@@ -56,11 +55,8 @@ private struct ScenarioWriter {
     // MARK: The tree
 
     private mutating func addController(_ step: SeedStep) {
-        // As `SeedWorld` has it.
         let home = step[1] % setting.managers
-        let siblings = nodes.indices.filter { nodes[$0].home == home }
-        let place = step[0] % (siblings.count + 1)
-        let parent = place == 0 ? nil : siblings[place - 1]
+        let parent = step.parent(among: nodes.indices.filter { nodes[$0].home == home })
         if let parent { nodes[parent].children.append(nodes.count) }
         nodes.append(Node(home: home, parent: parent))
     }
@@ -68,22 +64,19 @@ private struct ScenarioWriter {
     private mutating func addCache(_ step: SeedStep) {
         guard !nodes.isEmpty else { return }
         let node = step[0] % nodes.count
-        let hasLoader = step.verb == .suspending || step[1] & 1 == 1
-        let count = step.verb == .lazy ? 1 : step.verb == .keyed ? 4 : 3
+        let count = step.keys.count
         var options = ["name: c\(caches.count)"]
         if step.verb != .lazy {
             var keyed = ["keys: \(count)"]
             // Its values are as large as they are, and a limit must hold the largest.
-            if step.verb == .keyed, let most = [nil, nil, 3, 1][step[2] / 4 % 4] {
-                keyed.append("count_limit: \(most)")
-            }
+            if let most = step.countLimit { keyed.append("count_limit: \(most)") }
             options.append("keyed: {\(keyed.joined(separator: ", "))}")
         }
-        options.append(hasLoader ? "loader: {cost: 1ms}" : "loader: none")
+        options.append(step.hasLoader ? "loader: {cost: 1ms}" : "loader: none")
         caches.append(
             Cache(
                 path: path(node) + "/c\(caches.count)",
-                hasLoader: hasLoader,
+                hasLoader: step.hasLoader,
                 line: options.joined(separator: ", "),
                 node: node,
                 entries: entries.count..<entries.count + count
@@ -200,7 +193,7 @@ private struct ScenarioWriter {
         return least == most ? "\(most)B" : "\(least)B to \(most)B"
     }
 
-    /// Half of the versions that are set first do not shrink, as it happens.
+    /// What the values of `SeedBlock` have: all bits at random in each third version.
     private func content(_ cache: Cache) -> String {
         let isNoise = contents(cache).allSatisfy { $0.version % 3 == 0 }
         return "{synthetic: {compressibility: \(isNoise ? 0 : 60)%}}"

@@ -31,6 +31,25 @@ struct SeedStep: Hashable, Sendable {
     subscript(_ index: Int) -> Int { index < numbers.count ? numbers[index] : 0 }
 }
 
+/// What the numbers of some steps mean, for the world and for whoever writes it down.
+extension SeedStep {
+    /// Below which of the others a controller comes; `nil` for below the root.
+    func parent(among siblings: [Int]) -> Int? {
+        let place = self[0] % (siblings.count + 1)
+        return place == 0 ? nil : siblings[place - 1]
+    }
+
+    /// The keys of a cache.
+    var keys: Range<Int> { verb == .lazy ? 0..<1 : 0..<(verb == .keyed ? 4 : 3) }
+
+    /// Whether a cache has a loader.
+    var hasLoader: Bool { verb == .suspending || self[1] & 1 == 1 }
+
+    /// How many values a cache keeps in memory. Where loaders suspend, a limit is kept to beside the reader, a moment sooner or
+    /// later.
+    var countLimit: Int? { verb == .keyed ? [nil, nil, 3, 1][self[2] / 4 % 4] : nil }
+}
+
 extension SeedStep: CustomStringConvertible {
     var description: String { ([verb.rawValue] + numbers.map(String.init)).joined(separator: " ") }
 

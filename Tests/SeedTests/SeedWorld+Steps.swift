@@ -21,7 +21,7 @@ extension SeedWorld {
     private func carryOut(_ step: SeedStep) throws {
         let (a, b, c) = (step[0], step[1], step[2])
         switch step.verb {
-        case .controller: try addController(parent: a, home: b, moody: b / 2)
+        case .controller: try addController(step)
         case .lazy, .keyed, .suspending: try addCache(step, controller: a)
         case .set: onEntry(a) { set($0, lie: b % 9 == 0 ? lie(c, $0) : .none) }
         case .update: onEntry(a) { update($0) }
@@ -98,13 +98,12 @@ extension SeedWorld {
 
     // MARK: The tree
 
-    private func addController(parent: Int, home: Int, moody: Int) throws {
-        let home = home % homes.count
-        let siblings = nodes.indices.filter { nodes[$0].home == home }
-        let parent = parent % (siblings.count + 1) == 0 ? nil : siblings[parent % (siblings.count + 1) - 1]
+    private func addController(_ step: SeedStep) throws {
+        let home = step[1] % homes.count
+        let parent = step.parent(among: nodes.indices.filter { nodes[$0].home == home })
         let controller = PressureController("n\(nodes.count)")
         let delegate = SeedDelegate(world: self, home: home)
-        if moody % 3 != 0 { controller.delegate = delegate }
+        if step[1] / 2 % 3 != 0 { controller.delegate = delegate }
         nodes.append(Node(home: home, controller: controller, delegate: delegate, parent: parent))
         try (parent.map { nodes[$0].controller } ?? homes[home].manager.root).addChild(controller)
     }
@@ -146,17 +145,14 @@ extension SeedWorld {
         firstEntry: Int
     ) throws -> SeedCache {
         let controller = nodes[node].controller
-        let hasLoader = step.verb == .suspending || step[1] & 1 == 1
+        let hasLoader = step.hasLoader
         var options = CacheOptions()
         let choices: [Disposition] = [.all, .all, .all, .all, [.keep, .spill], [.keep, .spill, .compress], .keep]
         options.supportedDispositions = choices[step[1] / 4 % choices.count]
-        // Where loaders suspend, a limit is kept to beside the reader, a moment sooner or later.
-        if step.verb == .keyed {
-            options.limit = [nil, nil, .bytes(8192), .bytes(40_000)][step[2] % 4]
-            options.countLimit = [nil, nil, 3, 1][step[2] / 4 % 4]
-        }
+        if step.verb == .keyed { options.limit = [nil, nil, .bytes(8192), .bytes(40_000)][step[2] % 4] }
+        options.countLimit = step.countLimit
         let name = "c\(number)"
-        let keys = step.verb == .lazy ? 0..<1 : 0..<(step.verb == .keyed ? 4 : 3)
+        let keys = step.keys
         let load = { @Sendable [weak self] (key: Int) throws -> Value in
             guard let self else { throw SeedLoaderError() }
             return Value(try self.load(firstEntry + key))

@@ -27,7 +27,7 @@ final class FreeHeap: Sendable {
         /// When it is read again.
         var next: MonotonicInstant?
 
-        /// What is to be left for the rest of the process, which has so much in use now.
+        /// Takes down what the rest of the process has in use now, and so what is to be left for it.
         mutating func leave(for used: Int, at now: MonotonicInstant) {
             let seconds = lookedAt.map { Double((now - $0).nanoseconds) / 1e9 } ?? .infinity
             lookedAt = now
