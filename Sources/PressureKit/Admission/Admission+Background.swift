@@ -30,13 +30,17 @@ extension Admission {
         let need = ledger.need(in: room, reading)
         let part = supply.neighbours?.part(of: need, at: room.place, underWay: ledger.underWay, at: now)
         if let part, part < need { supply.neighbours?.notify(at: room.place, need: need, at: now) }
-        // What has come meanwhile may leave.
-        let isResting = state.restsUntil.isAhead(of: now) && books.reading.brought - state.broughtAtRest < room.high
+        // What has come meanwhile may leave. While others take memory, little of it is worth a look.
+        let worthALook = room.isTaken ? min(room.high, AdmissionRoom.leastGivenBack) : room.high
+        let isResting = state.restsUntil.isAhead(of: now) && books.reading.brought - state.broughtAtRest < worthALook
         let bytes = isResting ? 0 : ledger.backgroundGoal(in: room, reading, part: part)
         guard bytes > 0 || givesHeapBack else { return nil }
         let isUrgent = room.isTaken || ledger.isUrgent(in: room, reading)
         return BackgroundWish(bytes: bytes, isUrgent: isUrgent, givesHeapBack: givesHeapBack, room: room)
     }
+
+    /// What memory there was at the newest sample; `nil` while nobody watches.
+    var room: AdmissionRoom? { supply?.room() }
 
     /// Whether others take memory and have begun on the least that is to stay free.
     package func isPressed() -> Bool {

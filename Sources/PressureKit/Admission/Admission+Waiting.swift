@@ -60,10 +60,9 @@ extension Admission {
         // Within the pause after a fruitless reclaim, that one's is the answer.
         let answer = Wait.Answer(mayAsk || room == nil ? nil : .zero)
         if mayAsk {
-            supply.reclaim(shortage) { [weak self, books] returned in
+            supply.reclaim(shortage) { [weak self] returned in
                 self?.note(returned, of: shortage)
                 answer.returned.withLock { $0 = returned }
-                books.wake()
             }
         }
         return Wait(
@@ -114,20 +113,21 @@ extension Admission {
     /// A load that waits is given up.
     func giveUp(_ wait: Wait) { state.endWaiting(wait.pass.bytes) }
 
-    /// Whether the load may go on now; `nil` when it is to wait.
-    func look(_ wait: inout Wait) -> Outcome? {
+    /// Whether the load may go on now, or what it lacks.
+    func look(_ wait: inout Wait) -> MemoryBooks.Look<Outcome> {
         correct(&wait.pass)
         let (bytes, answer) = (wait.pass.bytes, wait.answer.returned.withLock { $0 })
         if isSequential {
-            guard let answer else { return nil }
+            // Nothing but the reclaim's end is waited for.
+            guard let answer else { return .lacks(.max) }
             state.endWaiting(bytes)
             // One that frees half of what was wanted has been worth it.
-            return answer.bytes >= wait.shortage.bytes / 2 ? .reclaimed : .overdrawn
+            return .found(answer.bytes >= wait.shortage.bytes / 2 ? .reclaimed : .overdrawn)
         }
         guard let room = wait.supply.room() else {
-            guard let firstLimit else { return nil }
+            guard let firstLimit else { return .lacks(.max) }
             let mayGo = state.endWaiting(bytes, if: { $0.mayGoUnseen(bytes, below: firstLimit, isWaiting: true) })
-            return mayGo ? .reclaimed : nil
+            return mayGo ? .found(.reclaimed) : .lacks(0)
         }
         let reading = reading(in: room, wait.supply)
         if let beside = wait.supply.neighbours?.underWay(at: room.place) {
@@ -138,14 +138,19 @@ extension Admission {
         if state.endWaiting(bytes, if: { $0.fits(bytes, in: room, reading) }),
             isMine(bytes, in: room, wait, { $0.margin(in: room, reading) >= 0 })
         {
-            return .reclaimed
+            return .found(.reclaimed)
         }
         if mayOverdraw, state.endWaiting(bytes, if: { $0.mayOverdraw(bytes, in: room, reading) }),
             isMine(bytes, in: room, wait, { $0.mayOverdraw(0, in: room, reading) })
         {
-            return .overdrawn
+            return .found(.overdrawn)
         }
-        return answer == nil ? nil : .fruitless
+        guard answer == nil else { return .found(.fruitless) }
+        // What others give back is not in the books that wake.
+        let isShared = wait.supply.neighbours.map { $0.sharers(at: room.place) > 1 } ?? false
+        return .lacks(
+            isShared ? 0 : state.ledger.lack(of: bytes, in: room, reading) - (mayOverdraw ? room.overdraft : 0)
+        )
     }
 
     /// Tells those who share the limit that a load goes on, and looks again: somebody may have taken the same room at the same

@@ -51,7 +51,8 @@ package final class Admission: Sendable {
         package var room: @Sendable () -> AdmissionRoom?
         /// Has a new sample taken and returns what the newest shows. Waits some milliseconds at most.
         package var refresh: @Sendable () -> AdmissionRoom?
-        /// Has so many bytes freed, and calls back once, on any thread, with what came of it.
+        /// Has so many bytes freed, and calls back once, on any thread, with what came of it. The books wake those who wait
+        /// once all who asked are answered: each answer by itself would wake all the others.
         package var reclaim: @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
         /// Has the background reclaim look whether there is something to free, at once if it is urgent. Does not wait for it,
         /// unless one thing is done at a time.
@@ -220,8 +221,8 @@ package final class Admission: Sendable {
         let left = state.end(pass.bytes)
         let told = told.load(ordering: .relaxed)
         if told > 0, left <= told / 2 { tell() }
-        // There may be room for others now.
-        books.wake()
+        // Once the first value has come, those who wait need much less than they were taken to.
+        if pass.isAssumed { books.wake() } else { books.ease(pass.bytes) }
     }
 
     /// A value that the app made itself has been put into a cache: it is in memory and in the books already, but the next

@@ -116,13 +116,18 @@ package struct AdmissionLedger: Sendable {
         return others <= 0 || others + bytes <= limit / 4
     }
 
-    /// Whether one of the loads that wait, of so many bytes, fits by now.
+    /// What is missing for one of the loads that wait, of so many bytes; 0 and less when it fits.
+    package func lack(of bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
+        underWay - waiting + beside + bytes - room.left(books)
+    }
+
+    /// Whether it fits by now.
     package func fits(_ bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
-        room.left(books) - (underWay - waiting) - beside - bytes >= 0
+        lack(of: bytes, in: room, books) <= 0
     }
 
     /// Whether it may go although it does not fit: what goes so is bounded, in bytes and not in loads.
     package func mayOverdraw(_ bytes: Int, in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Bool {
-        room.left(books) - (underWay - waiting) - beside - bytes >= -room.overdraft
+        lack(of: bytes, in: room, books) <= room.overdraft
     }
 }

@@ -89,24 +89,33 @@ final class AdmissionSleepers: Sendable {
         }
     }
 
-    /// Takes out those that `look` says something of and that are over by it; `nil` when there is nothing to do but to
-    /// wait on.
+    /// Takes out those that `look` says something of and that are over by it; else says what the first of them lacks. Nobody,
+    /// when somebody has come meanwhile or nobody waits.
     func takeReady(
-        _ look: (inout Admission.Wait) -> Admission.Outcome?,
+        _ look: (inout Admission.Wait) -> MemoryBooks.Look<Admission.Outcome>,
         isOver: (inout Admission.Wait, Admission.Outcome) -> Bool
-    ) -> [Sleeper]? {
+    ) -> MemoryBooks.Look<[Sleeper]> {
         state.withLock { state in
             var ready: [Sleeper] = []
+            var lack = Int.max
             // In the order in which they came.
             for index in state.sleepers.indices {
-                guard let outcome = look(&state.sleepers[index].wait) else { continue }
-                if isOver(&state.sleepers[index].wait, outcome) { ready.append(state.sleepers[index]) }
+                switch look(&state.sleepers[index].wait) {
+                case .lacks(let bytes): lack = min(lack, bytes)
+                case .found(let outcome):
+                    if isOver(&state.sleepers[index].wait, outcome) {
+                        ready.append(state.sleepers[index])
+                    } else {
+                        lack = 0
+                    }
+                }
             }
             if !ready.isEmpty {
                 let tickets = Set(ready.map(\.ticket))
                 state.sleepers.removeAll { tickets.contains($0.ticket) }
             }
-            return ready.isEmpty && !state.hasNew && !state.sleepers.isEmpty ? nil : ready
+            guard ready.isEmpty, !state.hasNew, !state.sleepers.isEmpty else { return .found(ready) }
+            return .lacks(max(lack, MemoryBooks.worthALook(of: state.sleepers.count)))
         }
     }
 

@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PressureSignals
 import PressureSystem
 
 /// The part of the process's heap that is free and still in memory: what the values of a cache leave when they go, and the
@@ -26,6 +27,10 @@ final class FreeHeap: Sendable {
         var lookedAt: MonotonicInstant?
         /// When it is read again.
         var next: MonotonicInstant?
+        /// How long giving it back took last.
+        var giving = Duration.zero
+        /// What values have left in it since.
+        var unreturned = 0
 
         /// Takes down what the rest of the process has in use now, and so what is to be left for it.
         mutating func leave(for used: Int, at now: MonotonicInstant) {
@@ -103,14 +108,33 @@ final class FreeHeap: Sendable {
         return true
     }
 
+    // MARK: Giving it back
+
     /// Gives it back to the system. Takes milliseconds.
     func giveBack() {
+        let start = clock.now()
         trim()
         let free = read()
+        let end = clock.now()
         state.withLock { state in
             state.absent = free
             state.present = 0
-            state.next = clock.now() + Self.freshness.least
+            state.giving = end - start
+            state.unreturned = 0
+            state.next = end + Self.freshness.least
         }
+    }
+
+    /// A batch has ended, and its values have left so many bytes that were not given back.
+    func note(unreturned bytes: Int) { state.withLock { $0.unreturned += bytes } }
+
+    /// Whether batches have left so much that it is worth giving back.
+    func isWorthGivingBack(in room: AdmissionRoom) -> Bool {
+        state.withLock { $0.unreturned } >= worthGivingBack(in: room)
+    }
+
+    /// From how many bytes on it is.
+    func worthGivingBack(in room: AdmissionRoom?) -> Int {
+        room?.worthGivingBack(in: state.withLock { $0.giving }) ?? AdmissionRoom.leastGivenBack
     }
 }

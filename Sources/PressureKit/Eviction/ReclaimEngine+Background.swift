@@ -1,3 +1,4 @@
+import PressureSignals
 import Synchronization
 
 /// Batches that keep a full cache below its limit, without a word to anybody.
@@ -12,13 +13,15 @@ extension ReclaimEngine {
     ///     Others take the memory otherwise.
     ///   - isUrgent: Whether somebody waits for it, or soon will.
     ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
+    ///   - room: What memory there was; `nil` while nobody watches.
     func reclaimBatch(
         _ goal: Int,
         root: some CandidateSource,
         isWhole: Bool,
         isTrade: Bool,
         isUrgent: Bool = true,
-        isHurried: @escaping () -> Bool = { false }
+        isHurried: @escaping () -> Bool = { false },
+        room: AdmissionRoom? = nil
     ) -> Int {
         guard let taken = storage.take() else {
             preconditionFailure("a batch was begun while a reclaim was running")
@@ -26,6 +29,7 @@ extension ReclaimEngine {
         var progress = Progress(taken, to: primary, residentBefore: 0)
         if isTrade { progress.isHurried = isHurried }
         progress.isUrgent = isUrgent
+        progress.room = room
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let last = lastBatch.exchange(UseClock.now, ordering: .relaxed)
@@ -45,6 +49,7 @@ extension ReclaimEngine {
         }
         if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError(server: nil))) }
         storage.putBack(progress.storage)
+        heap.note(unreturned: progress.unreturned)
         return progress.freed
     }
 }

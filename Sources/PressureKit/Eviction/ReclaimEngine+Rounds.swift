@@ -1,4 +1,5 @@
 import CLinuxShims
+import PressureSignals
 import PressureSystem
 import SpillStore
 import Synchronization
@@ -64,19 +65,23 @@ extension ReclaimEngine {
         private var nextTrim: MonotonicInstant?
         private(set) var isTrimmed = false
 
+        /// What memory there was, and how fast others take it; `nil` while nobody watches.
+        var room: AdmissionRoom?
+
         /// Whether to give back what values have left in the heap: others need it before the reclaim has ended.
-        func wantsTrim(by clock: any MonotonicClock) -> Bool {
-            freed - freedAtTrim >= Self.trimStep && (isOver != nil || isHasty || isHurried?() ?? false)
+        func wantsTrim(of heap: FreeHeap, by clock: any MonotonicClock) -> Bool {
+            unreturned >= heap.worthGivingBack(in: room) && (isOver != nil || isHasty || isHurried?() ?? false)
                 && (nextTrim.map { $0 <= clock.now() } ?? true)
         }
+
+        /// What was freed since it was given back last, in this reclaim.
+        var unreturned: Int { freed - freedAtTrim }
 
         /// It was given back. At most half of the time goes into that.
         mutating func noteTrim(from start: MonotonicInstant, to end: MonotonicInstant) {
             (freedAtTrim, nextTrim, isTrimmed) = (freed, end + (end - start), true)
             phases.trim += end - start
         }
-
-        private static let trimStep = 1 << 20
 
         init(_ storage: PlanStorage, to target: SpillTarget, residentBefore: Int) {
             self.storage = storage
@@ -323,7 +328,7 @@ extension ReclaimEngine {
         // A copy in memory takes part of what was freed.
         let gained = method == .compress ? bytes - outcome.storedBytes : bytes
         progress.freed += gained
-        if progress.wantsTrim(by: clock) { trim(&progress) }
+        if progress.wantsTrim(of: heap, by: clock) { trim(&progress) }
         storage.tally.add(entry, .evicted(method.outcome)) { row in
             row.bytes += gained
             row.plainBytes += outcome.plainBytes

@@ -36,16 +36,15 @@ struct BackgroundReclaim: Sendable {
                     isWhole: isShrinking || fruitless > 0,
                     isTrade: !isTaken,
                     isUrgent: wish.isUrgent,
-                    isHurried: context.admission.isPressed
+                    isHurried: context.admission.isPressed,
+                    room: wish.room
                 )
             }
             freed += batch
             fruitless = batch * 4 < wish.bytes ? fruitless + 1 : 0
             context.admission.note(batch: batch, isExhausted: fruitless > 1)
-            if isShrinking {
-                // What values leave in the heap is of no use to others, and the books take it for returned.
-                giveHeapBack()
-            }
+            // What values leave in the heap is of no use to others, and the books take it for returned.
+            if isShrinking, context.engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack() }
         }
         return freed
     }

@@ -27,6 +27,7 @@ struct Reclaim: Sendable {
         report.number = context.reclaims.wrappingAdd(1, ordering: .relaxed).newValue
         var progress = context.engine.begin()
         progress.isHurried = context.admission.isPressed
+        progress.room = context.admission.room
         let isOver = context.isOver.map { isOver in { isOver(start) } }
         /// Telling of a change of level is none.
         var isReclaim = false

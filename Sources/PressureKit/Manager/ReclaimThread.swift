@@ -170,22 +170,25 @@ final class ReclaimThread: Sendable {
                 reclaim.run { isReached in board.change { $0.queue.next(isReached: isReached) } }
             case .background:
                 let freed = background.run(with: priority) { board.interrupts.load(ordering: .relaxed) }
-                for done in takeReplies(board) { done(ByteCount(bytes: freed)) }
+                reply(board, ByteCount(bytes: freed), background.context.books)
             }
             board.change { state in
                 state.isRunning = false
                 state.isReclaiming = false
             }
         }
-        for done in takeReplies(board) { done(.zero) }
+        reply(board, .zero, background.context.books)
         board.change { $0.isEnded = true }
     }
 
-    private static func takeReplies(_ board: Board) -> [@Sendable (ByteCount) -> Void] {
-        guard board.read({ !$0.roomReplies.isEmpty }) else { return [] }
-        return board.change { state in
+    /// Answers all who wait for what the background reclaim frees, and has them look.
+    private static func reply(_ board: Board, _ freed: ByteCount, _ books: MemoryBooks) {
+        guard board.read({ !$0.roomReplies.isEmpty }) else { return }
+        let replies = board.change { state in
             defer { state.roomReplies = [] }
             return state.roomReplies
         }
+        for reply in replies { reply(freed) }
+        books.wake()
     }
 }

@@ -87,6 +87,20 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// Whether it needs it now: more than half of the least that is to be free is gone, or others take it.
     package var needsHeapBack: Bool { wantsHeapBack && (isTaken || bytes - heap < -overdraft) }
 
+    /// How much values have to leave in the heap to be worth giving back, which took so long last: twice what others take
+    /// meanwhile.
+    ///
+    /// The C library goes through all free blocks each time, also those that it has given back before: for small values that takes
+    /// some 4 ms of 128 MiB, be it for one MiB or for five, and in 4 ms a program that fills memory takes more than one. Not more
+    /// than half of what is free after a reclaim, however long it took: a thread may not have got a processor.
+    package func worthGivingBack(in duration: Duration) -> Int {
+        let taken = min(surge * Double(duration.nanoseconds) / 1e9, Double(Int32.max))
+        return max(Self.leastGivenBack, min(2 * Int(taken), high / 2))
+    }
+
+    /// Less is not worth going through any heap.
+    package static let leastGivenBack = 1 << 20
+
     /// The room of a step that began at an instant, with what the books said in it. A source that has no news keeps its last
     /// word, and that is as old as the books of then.
     func noted(

@@ -114,6 +114,59 @@ import Testing
         #expect(count.wait(atMost: .zero) { 7 } == 7)
     }
 
+    // MARK: Whoever waits is not woken for nothing
+
+    /// Waking costs more than freeing a small value does. So who lacks a mebibyte is left alone until it has come, and finds it
+    /// then, in however small pieces; and whoever calls has all look.
+    @Test func whoLacksAMebibyteLooksWhenItHasCome() async throws {
+        let books = MemoryBooks()
+        let looks = ConditionLock(0)
+        let reader = Task.detached {
+            try await BlockingPool.shared.run {
+                books.wait(atMost: .seconds(60)) { () -> MemoryBooks.Look<Int> in
+                    let look = looks.withLock { looks -> Int in
+                        looks += 1
+                        return looks
+                    }
+                    return books.reading.returned > 256 << 12 ? .found(look) : .lacks(1 << 20)
+                }
+            }
+        }
+        looks.wait { $0 == 1 ? () : nil }
+        for _ in 1..<256 { books.note(-4096) }
+        books.ease(4095)
+        #expect(looks.withLock { $0 } == 1)
+        books.ease(1)
+        looks.wait { $0 == 2 ? () : nil }
+        books.wake()
+        looks.wait { $0 == 3 ? () : nil }
+        for _ in 0..<256 { books.note(-4096) }
+        #expect(try await reader.value == 4)
+    }
+
+    /// However a look and what comes meanwhile fall together.
+    @Test func nothingThatComesDuringALookIsMissed() async throws {
+        let books = MemoryBooks()
+        let rounds = 2000
+        let reader = Task.detached {
+            try await BlockingPool.shared.run {
+                for round in 1...rounds {
+                    let isThere = books.wait(atMost: .seconds(60)) { () -> MemoryBooks.Look<Bool> in
+                        let lack = round << 16 - books.reading.returned
+                        return lack <= 0 ? .found(true) : .lacks(lack)
+                    }
+                    guard isThere == true else { return round }
+                }
+                return rounds
+            }
+        }
+        for _ in 0..<rounds {
+            for _ in 0..<16 { books.note(-4096) }
+            await Task.yield()
+        }
+        #expect(try await reader.value == rounds)
+    }
+
     // MARK: Who frees memory waits for no reader
 
     /// A reader that has been woken looks whether it may go on, and gets no processor: whoever gives bytes back does not wait

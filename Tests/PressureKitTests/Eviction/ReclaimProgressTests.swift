@@ -7,6 +7,9 @@ import Testing
 /// When a reclaim gives the heap back to the system: others need it before the reclaim has ended.
 @Suite struct ReclaimProgressTests {
     private let clock = ManualClock()
+    private let heap: FreeHeap
+
+    init() { heap = FreeHeap(clock: clock, read: { 0 }, trim: { [clock] in clock.advance(by: .milliseconds(4)) }) }
 
     private func progress(isOver: (() -> Bool)?) throws -> ReclaimEngine.Progress {
         let file = try SpillFixture(InMemoryFileSystem()).file
@@ -19,14 +22,14 @@ import Testing
     @Test func whileMemoryIsShortEveryTwoMebibytesGoBack() throws {
         var progress = try progress { false }
         progress.freed = (1 << 20) - 1
-        #expect(!progress.wantsTrim(by: clock))
+        #expect(!progress.wantsTrim(of: heap, by: clock))
         progress.freed += 1
-        #expect(progress.wantsTrim(by: clock))
+        #expect(progress.wantsTrim(of: heap, by: clock))
         progress.noteTrim(from: clock.now(), to: clock.now())
         #expect(progress.isTrimmed)
-        #expect(!progress.wantsTrim(by: clock))
+        #expect(!progress.wantsTrim(of: heap, by: clock))
         progress.freed += 1 << 20
-        #expect(progress.wantsTrim(by: clock))
+        #expect(progress.wantsTrim(of: heap, by: clock))
     }
 
     @Test func halfOfTheTimeAtMostGoesIntoIt() throws {
@@ -37,9 +40,9 @@ import Testing
         progress.noteTrim(from: start, to: clock.now())
         progress.freed += 64 << 20
         clock.advance(by: .milliseconds(4))
-        #expect(!progress.wantsTrim(by: clock))
+        #expect(!progress.wantsTrim(of: heap, by: clock))
         clock.advance(by: .milliseconds(1))
-        #expect(progress.wantsTrim(by: clock))
+        #expect(progress.wantsTrim(of: heap, by: clock))
         #expect(progress.phases.trim == .milliseconds(5))
     }
 
@@ -47,8 +50,35 @@ import Testing
     @Test func whereNothingIsShortItIsLeftToTheEnd() throws {
         var progress = try progress(isOver: nil)
         progress.freed = 1 << 30
-        #expect(!progress.wantsTrim(by: clock))
+        #expect(!progress.wantsTrim(of: heap, by: clock))
         progress.isHasty = true
-        #expect(progress.wantsTrim(by: clock), "others take it")
+        #expect(progress.wantsTrim(of: heap, by: clock), "others take it")
+    }
+
+    /// Going through the heap takes its time, be it for a mebibyte or for five, and others take memory meanwhile.
+    @Test func theLongerItTakesTheMoreIsWaitedFor() throws {
+        var progress = try progress { false }
+        var room = AdmissionRoom(bytes: 0, takenAt: clock.now(), high: 6 << 20)
+        room.surge = 300e6
+        progress.room = room
+        progress.freed = 1 << 20
+        #expect(progress.wantsTrim(of: heap, by: clock), "nobody knows yet")
+        heap.giveBack()
+        #expect(!progress.wantsTrim(of: heap, by: clock))
+        progress.freed = 2_400_000
+        #expect(progress.wantsTrim(of: heap, by: clock), "twice what is taken in 4 ms")
+        #expect(room.worthGivingBack(in: .milliseconds(400)) == 3 << 20, "half of what is free afterwards")
+        #expect(room.worthGivingBack(in: .zero) == 1 << 20)
+    }
+
+    /// What one batch leaves in the heap is there for the next one to give back.
+    @Test func whatBatchesLeaveAddsUp() {
+        let room = AdmissionRoom(bytes: 0, takenAt: clock.now())
+        heap.note(unreturned: 1 << 19)
+        #expect(!heap.isWorthGivingBack(in: room))
+        heap.note(unreturned: 1 << 19)
+        #expect(heap.isWorthGivingBack(in: room))
+        heap.giveBack()
+        #expect(!heap.isWorthGivingBack(in: room))
     }
 }

@@ -152,7 +152,8 @@ import Testing
         /// All who wait look once.
         func letIn() {
             for index in waits.indices.reversed() {
-                guard let outcome = admission.look(&waits[index]), admission.isOver(&waits[index], outcome) else {
+                guard case .found(let outcome) = admission.look(&waits[index]), admission.isOver(&waits[index], outcome)
+                else {
                     continue
                 }
                 // In memory from now on.
@@ -226,6 +227,23 @@ import Testing
         admission.books.note(7 << 20)
         #expect(admission.backgroundWish() == nil)
         admission.books.note(1 << 20)
+        #expect(admission.backgroundWish() != nil)
+    }
+
+    /// Others take it meanwhile, and a tenth of a second is long.
+    @Test func whileOthersTakeMemoryTheBackgroundReclaimRestsUntilLittleHasComeIn() {
+        let clock = ManualClock()
+        let admission = Admission(clock: clock)
+        let room: @Sendable () -> AdmissionRoom? = {
+            var room = AdmissionRoom(bytes: -1 << 20, takenAt: clock.now(), low: 4 << 20, high: 8 << 20)
+            room.isTaken = true
+            return room
+        }
+        admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
+        admission.note(batch: 0, isExhausted: true)
+        admission.books.note(1 << 19)
+        #expect(admission.backgroundWish() == nil)
+        admission.books.note(1 << 19)
         #expect(admission.backgroundWish() != nil)
     }
 
