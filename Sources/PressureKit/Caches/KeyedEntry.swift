@@ -23,6 +23,9 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
     let residentBytes = Atomic<Int>(0)
     /// How many values are in memory.
     let residentCount = Atomic<Int>(0)
+    /// What of them is being written, to leave for the limit's sake.
+    let leavingBytes = Atomic<Int>(0)
+    let leavingCount = Atomic<Int>(0)
     /// Which shard is listed first: the one that had no room in the last plan.
     private let firstListed = Atomic<Int>(0)
     /// Dropped keys that were forgotten before they came back, until the next plan.
@@ -211,10 +214,11 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         if values != 0 { residentCount.wrappingAdd(values, ordering: .relaxed) }
     }
 
-    /// Whether there is more in memory than the cache keeps to.
+    /// Whether there is more in memory than the cache keeps to, but for what is just leaving.
     var isAboveLimit: Bool {
-        residentBytes.load(ordering: .relaxed) > limit.load(ordering: .relaxed)
-            || residentCount.load(ordering: .relaxed) > countLimit.load(ordering: .relaxed)
+        residentBytes.load(ordering: .relaxed) - leavingBytes.load(ordering: .relaxed) > limit.load(ordering: .relaxed)
+            || residentCount.load(ordering: .relaxed) - leavingCount.load(ordering: .relaxed)
+                > countLimit.load(ordering: .relaxed)
     }
 
     override var setValuesAreReloadable: Bool { dropsWhatWasSet }

@@ -1,5 +1,26 @@
 import SpillStore
 
+/// Values that are written together, by number: all of them small, and being copied.
+protocol BatchedVictims {
+    /// Whose value it is. Kept by whoever has the batch.
+    func entry(ofVictim victim: Int) -> CacheEntry
+    /// Where it is.
+    func slot(ofVictim victim: Int) -> UnsafeMutableRawPointer
+    /// What its copy has to hold.
+    func plainBytes(ofVictim victim: Int) -> Int
+    /// What they are copied for.
+    var purpose: CodecChoice.Purpose { get }
+}
+
+extension PlanStorage: BatchedVictims {
+    // The storage retains every entry it lists.
+    func entry(ofVictim victim: Int) -> CacheEntry { unsafe place(ofVictim: victim).entry.takeUnretainedValue() }
+
+    func slot(ofVictim victim: Int) -> UnsafeMutableRawPointer { unsafe place(ofVictim: victim).slot }
+
+    func plainBytes(ofVictim victim: Int) -> Int { unsafe outcomes[victim].plainBytes }
+}
+
 /// Small values, many at a time: one write for all of them, and units of the file that they share.
 extension ChunkCopier {
     /// Victims of one batch at most: as many as a reclaim thread may begin and not look at the clock.
@@ -12,25 +33,25 @@ extension ChunkCopier {
     /// those fail too, as often as suspends writing, the rest is left alone.
     func copyBatch(
         _ victims: Range<Int>,
-        of storage: PlanStorage,
+        of batched: some BatchedVictims,
         with encoder: ChunkEncoder,
         done: (_ victim: Int, Result) -> Void
     ) {
         var batch = Batch()
         file.beginBatch(with: encoder)
         for victim in victims {
-            if batch.count < Self.mostBatched, append(victim, of: storage, to: encoder, &batch, done) { continue }
-            flush(&batch, of: storage, with: encoder, done)
+            if batch.count < Self.mostBatched, append(victim, of: batched, to: encoder, &batch, done) { continue }
+            flush(&batch, of: batched, with: encoder, done)
             file.beginBatch(with: encoder)
             // An empty batch has room for any small value.
-            if append(victim, of: storage, to: encoder, &batch, done) { continue }
+            if append(victim, of: batched, to: encoder, &batch, done) { continue }
             // It was taken for one, until its bytes were made. The batch is ended: the encoder is needed.
-            flush(&batch, of: storage, with: encoder, done)
-            done(victim, copyAlone(victim, of: storage, made: batch.made, with: encoder))
+            flush(&batch, of: batched, with: encoder, done)
+            done(victim, copyAlone(victim, of: batched, made: batch.made, with: encoder))
             batch.made = nil
             file.beginBatch(with: encoder)
         }
-        flush(&batch, of: storage, with: encoder, done)
+        flush(&batch, of: batched, with: encoder, done)
     }
 
     /// Which victims are in the encoder's batch.
@@ -46,21 +67,19 @@ extension ChunkCopier {
     /// Adds a victim's bytes; `false` when the batch has no room for them. A value that does not pass its bytes is done.
     private func append(
         _ victim: Int,
-        of storage: PlanStorage,
+        of batched: some BatchedVictims,
         to encoder: ChunkEncoder,
         _ batch: inout Batch,
         _ done: (Int, Result) -> Void
     ) -> Bool {
-        let place = unsafe storage.place(ofVictim: victim)
-        // The storage retains every entry it lists.
-        let entry = unsafe place.entry.takeUnretainedValue()
-        let byteCount = unsafe storage.outcomes[victim].plainBytes
-        let assurance = unsafe Self.assurance(for: entry.header(place.slot).pointee.state)
-        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, storage.purpose, assurance)
+        let (entry, slot) = unsafe (batched.entry(ofVictim: victim), batched.slot(ofVictim: victim))
+        let byteCount = batched.plainBytes(ofVictim: victim)
+        let assurance = unsafe Self.assurance(for: entry.header(slot).pointee.state)
+        let choice = choice.map { CodecChoice(request: $0) } ?? next(for: entry, batched.purpose, assurance)
         var isPassed = false
         var isAppended = false
         if entry.encodesWhenSpilled {
-            guard let count = unsafe make(victim, of: entry, place.slot, with: encoder, &batch) else {
+            guard let count = unsafe make(victim, of: entry, slot, with: encoder, &batch) else {
                 done(victim, Result(failure: .valueNotPassed))
                 return true
             }
@@ -68,11 +87,11 @@ extension ChunkCopier {
             let plain = unsafe UnsafeRawBufferPointer(rebasing: encoder.pieceBytes[..<count])
             guard unsafe file.append(plain, to: encoder, compress: choice.request) else { return false }
             batch.made = nil
-            unsafe entry.noteEncoded(place.slot, byteCount: count, in: file)
+            unsafe entry.noteEncoded(slot, byteCount: count, in: file)
             add(victim, byteCount: count, choice, assurance, to: &batch)
             return true
         }
-        unsafe entry.withSpillBytes(place.slot) { span in
+        unsafe entry.withSpillBytes(slot) { span in
             guard span.byteCount == byteCount else { return }
             isPassed = true
             // The bytes are valid until this closure returns; the batch has its own copy then.
@@ -103,22 +122,19 @@ extension ChunkCopier {
     /// Copies a value that does not fit a batch; from the encoder's piece, if all its bytes are there.
     private func copyAlone(
         _ victim: Int,
-        of storage: PlanStorage,
+        of batched: some BatchedVictims,
         made: (victim: Int, byteCount: Int)?,
         with encoder: ChunkEncoder
     ) -> Result {
-        let place = unsafe storage.place(ofVictim: victim)
-        // The storage retains every entry it lists.
-        let entry = unsafe place.entry.takeUnretainedValue()
-        let slot = unsafe place.slot
+        let (entry, slot) = unsafe (batched.entry(ofVictim: victim), batched.slot(ofVictim: victim))
         guard let made, made.victim == victim, 1...SegmentFile.chunkSize ~= made.byteCount else {
-            return unsafe copy(0..<1, of: entry, slot, with: encoder, for: storage.purpose)
+            return unsafe copy(0..<1, of: entry, slot, with: encoder, for: batched.purpose)
         }
         let assurance = unsafe Self.assurance(for: entry.header(slot).pointee.state)
         var result = Result()
         do throws(SpillFailure) {
             let plain = unsafe UnsafeRawBufferPointer(rebasing: encoder.pieceBytes[..<made.byteCount])
-            let record = try unsafe write(plain, to: file, encoder, entry, assurance, storage.purpose, &result)
+            let record = try unsafe write(plain, to: file, encoder, entry, assurance, batched.purpose, &result)
             unsafe entry.noteEncoded(slot, byteCount: made.byteCount, in: file)
             unsafe entry.note(record, ofChunk: 0, in: slot)
         } catch {
@@ -156,7 +172,7 @@ extension ChunkCopier {
     /// Writes the batch and tells of its victims.
     private func flush(
         _ batch: inout Batch,
-        of storage: PlanStorage,
+        of batched: some BatchedVictims,
         with encoder: ChunkEncoder,
         _ done: (Int, Result) -> Void
     ) {
@@ -170,22 +186,20 @@ extension ChunkCopier {
         }
         for index in 0..<batch.count {
             let victim = Int(batch.victims[index])
-            let place = unsafe storage.place(ofVictim: victim)
-            // The storage retains every entry it lists.
-            let entry = unsafe place.entry.takeUnretainedValue()
+            let (entry, slot) = unsafe (batched.entry(ofVictim: victim), batched.slot(ofVictim: victim))
             guard isWritten else {
                 if let lastFailure, lastFailure.isDiskFull || failures >= SpillBackoff.patience {
                     done(victim, Result(failure: lastFailure, isUntried: true))
                     continue
                 }
-                let result = unsafe copy(0..<1, of: entry, place.slot, with: encoder, for: storage.purpose)
+                let result = unsafe copy(0..<1, of: entry, slot, with: encoder, for: batched.purpose)
                 lastFailure = result.failure
                 // What concerns the value only says nothing about the next.
                 failures = result.failure.map { $0.concernsValueOnly ? failures : failures + 1 } ?? 0
                 done(victim, result)
                 continue
             }
-            unsafe entry.note(encoder.batchRecord(index), ofChunk: 0, in: place.slot)
+            unsafe entry.note(encoder.batchRecord(index), ofChunk: 0, in: slot)
             done(victim, Result(isProvisional: batch.isProvisional[index]))
         }
         // Values that were tried one by one have had the piece.

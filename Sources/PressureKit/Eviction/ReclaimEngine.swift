@@ -99,28 +99,6 @@ final class ReclaimEngine: Sendable {
     /// Whether writing may be tried now.
     var canSpill: Bool { target != nil }
 
-    /// Writes one value's copy on the calling thread, outside any reclaim: how a cache keeps to its own limit. Blocks;
-    /// allocates. Returns whether the value has a copy now.
-    func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
-        let target = self.target ?? primary
-        guard unsafe entry.beginCopy(slot, in: target.file) else { return false }
-        // As many threads may be here as the app has; each takes what its value needs.
-        let spare = encoders.withLock { $0.popLast() }
-        guard let encoder = spare ?? (try? ChunkEncoder(clock: clock, isTouched: false)) else {
-            unsafe entry.finishCopy(slot, succeeded: false)
-            return false
-        }
-        let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
-        let result = unsafe target.copier.copy(0..<chunks, of: entry, slot, with: encoder, for: .reclaim)
-        let failure = result.failure
-        unsafe entry.finishCopy(slot, succeeded: failure == nil, isProvisional: result.isProvisional)
-        encoders.withLock { if $0.count < Self.keptEncoders { $0.append(encoder) } }
-        target.note(failure)
-        if let failure { onFailure?(.notSpilled([ResourceFailure(entry, failure, server: target.server)], count: 1)) }
-        lookAtWriteback()
-        return failure == nil
-    }
-
     /// What goes wrong outside reclaims, whose reports say so themselves.
     enum Failure: Sendable {
         /// So many values could not be written: a failure for each of their caches.
@@ -150,8 +128,6 @@ final class ReclaimEngine: Sendable {
         case .first: .first
         }
     }
-
-    private static let keptEncoders = 2
 
     /// How many values there is room for in plans, growth in hand aside.
     var reservedValues: Int { storage.reservedValues }
