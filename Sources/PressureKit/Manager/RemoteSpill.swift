@@ -27,6 +27,8 @@ package import SpillStore
 /// Only with the package trait `Redis`. <doc:BeyondOneMachine> says when it is worth it.
 public struct RemoteSpill: Sendable {
     package var options: RedisSpaceOptions
+    /// Addresses that are none.
+    private var unreadable: [String] = []
 
     /// Whether the server takes the place of the disk, and no directory is looked for. The default is that it does only where no
     /// directory can be used.
@@ -49,7 +51,7 @@ public struct RemoteSpill: Sendable {
         set { options.server.commandTimeout = newValue }
     }
 
-    /// The most connections at a time; they are made when they are needed. The default is 4. In place of a disk, as many
+    /// The most connections at a time, to all addresses together; they are made when they are needed. The default is 4. In place of a disk, as many
     /// threads write in a reclaim: the further away the server, the more it gains.
     public var connections: Int {
         get { options.server.connections }
@@ -71,7 +73,7 @@ public struct RemoteSpill: Sendable {
         set { options.keyPrefix = newValue }
     }
 
-    /// A Redis or Valkey server that listens on the network. Does not connect: the manager does when it is made.
+    /// A Redis or Valkey server that listens on the network, or a node of a Redis Cluster. Does not connect: the manager does when it is made.
     ///
     /// - Parameters:
     ///   - host: its name or address.
@@ -84,8 +86,7 @@ public struct RemoteSpill: Sendable {
         user: String? = nil,
         password: String? = nil
     ) -> RemoteSpill {
-        let server = RedisServer(endpoint: .tcp(host: host, port: port), user: user, password: password)
-        return RemoteSpill(options: RedisSpaceOptions(server: server))
+        RemoteSpill(.tcp(host: host, port: port), user, password)
     }
 
     /// A Redis or Valkey server that listens on a Unix socket of this machine, or a proxy that leads to one.
@@ -99,8 +100,49 @@ public struct RemoteSpill: Sendable {
         user: String? = nil,
         password: String? = nil
     ) -> RemoteSpill {
-        let server = RedisServer(endpoint: .unix(path: socketPath), user: user, password: password)
-        return RemoteSpill(options: RedisSpaceOptions(server: server))
+        RemoteSpill(.unix(path: socketPath), user, password)
+    }
+
+    /// A primary and its replicas, of which another may become the primary; or nodes of a Redis Cluster, which name the others.
+    /// Does not connect: the manager does when it is made.
+    ///
+    /// Where one of them is lost, or says that it is a replica now, the others are asked, the last known primary first: all of
+    /// that takes no longer than `connectTimeout` and `commandTimeout` together. Which one is the primary, each says itself
+    /// (`INFO replication`); without permission to ask, a write shows it. <doc:BeyondOneMachine> says what is kept when another
+    /// takes over.
+    ///
+    /// User and password are the same for all of them, and for those that they name.
+    ///
+    /// ```swift
+    /// configuration.remote = .redis(addresses: ["redis-0:6379", "redis-1:6379"], user: "thumbnails", password: password)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - addresses: each is `host`, `host:port`, `[address]:port` or the path of a Unix socket; the port is 6379 where none is
+    ///     named. One that is none of them is an error of the manager's (`invalidConfiguration`).
+    ///   - user: whom their access control lists know; `nil` for the default user.
+    ///   - password: the user's; never part of a message. `nil` where none is asked for.
+    public static func redis(
+        addresses: [String],
+        user: String? = nil,
+        password: String? = nil
+    ) -> RemoteSpill {
+        let endpoints = addresses.map { ($0, RedisServer.Endpoint($0)) }
+        let server = RedisServer(endpoints: endpoints.compactMap(\.1), user: user, password: password)
+        return RemoteSpill(
+            options: RedisSpaceOptions(server: server),
+            unreadable: endpoints.filter { $0.1 == nil }.map(\.0)
+        )
+    }
+
+    private init(_ endpoint: RedisServer.Endpoint, _ user: String?, _ password: String?) {
+        let server = RedisServer(endpoints: [endpoint], user: user, password: password)
+        self.init(options: RedisSpaceOptions(server: server))
+    }
+
+    private init(options: RedisSpaceOptions, unreadable: [String] = []) {
+        self.options = options
+        self.unreadable = unreadable
     }
 
     /// - Throws: ``PressureError`` with `invalidConfiguration` that names the value and what is allowed.
@@ -108,19 +150,26 @@ public struct RemoteSpill: Sendable {
         func check(_ holds: Bool, _ message: @autoclosure () -> String) throws(PressureError) {
             guard holds else { throw PressureError(code: .invalidConfiguration, message: message()) }
         }
-        switch options.server.endpoint {
-        case .tcp(let host, let port):
-            try check(
-                !host.isEmpty && !host.utf8.contains(0),
-                "remote.redis has no host; it needs a name or an address."
-            )
-            try check(1...65_535 ~= port, "remote.redis has the port \(port); it must be between 1 and 65535.")
-        case .unix(let path):
-            // sockaddr_un has room for so many, and the zero behind them.
-            try check(
-                1...107 ~= path.utf8.count && !path.utf8.contains(0),
-                "remote.redis has a socket path of \(path.utf8.count) bytes; it must have 1 to 107."
-            )
+        try check(
+            unreadable.isEmpty,
+            "remote.redis has the address \"\(unreadable[0])\"; it must be host, host:port, [address]:port or the path of a socket."
+        )
+        try check(!options.server.endpoints.isEmpty, "remote.redis has no address; it needs at least one.")
+        for endpoint in options.server.endpoints {
+            switch endpoint {
+            case .tcp(let host, let port):
+                try check(
+                    !host.isEmpty && !host.utf8.contains(0),
+                    "remote.redis has no host; it needs a name or an address."
+                )
+                try check(1...65_535 ~= port, "remote.redis has the port \(port); it must be between 1 and 65535.")
+            case .unix(let path):
+                // sockaddr_un has room for so many, and the zero behind them.
+                try check(
+                    1...107 ~= path.utf8.count && !path.utf8.contains(0),
+                    "remote.redis has a socket path of \(path.utf8.count) bytes; it must have 1 to 107."
+                )
+            }
         }
         try check(
             options.server.user == nil || options.server.password != nil,

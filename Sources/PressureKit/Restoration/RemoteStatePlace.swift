@@ -71,7 +71,7 @@ final class RemoteStatePlace: StatePlace {
 final class RemoteStates: Sendable {
     private struct Known {
         weak var state: RedisState?
-        let endpoint: RedisServer.Endpoint
+        let endpoints: [RedisServer.Endpoint]
     }
 
     private let owner = RedisStateOwner()
@@ -82,11 +82,11 @@ final class RemoteStates: Sendable {
         let keys = RedisStateKeys(prefix: options.keyPrefix, name: name)
         return known.withLock { known in
             known.removeAll { $0.state == nil }
-            for one in known where one.endpoint == options.server.endpoint {
+            for one in known where one.endpoints == options.server.endpoints {
                 if let state = one.state, state.keys == keys { return state }
             }
             let state = RedisState(name, options, owner: owner)
-            known.append(Known(state: state, endpoint: options.server.endpoint))
+            known.append(Known(state: state, endpoints: options.server.endpoints))
             return state
         }
     }

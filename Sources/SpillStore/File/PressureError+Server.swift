@@ -62,9 +62,9 @@ extension Errno {
         case .noSpace:
             ("is full", "Raise its maxmemory, or lower spillLimit.")
         case .readOnlyFileSystem:
-            ("is a read-only replica", "Spill to the primary.")
+            ("is a read-only replica", "Name the address of its primary too, or promote it.")
         case .resourceTemporarilyUnavailable:
-            ("is busy: it loads, fails over, or has too many clients", "Wait, or look at its log.")
+            ("is busy: it loads, fails over, moves keys, or has too many clients", "Wait, or look at its log.")
         case .illegalByteSequence:
             (
                 "does not have what was written there",
@@ -72,8 +72,6 @@ extension Errno {
             )
         case .badMessage:
             ("answered what is no answer", "Make sure that Redis or Valkey is at this address, and nothing else.")
-        case .notSupported:
-            ("is a cluster, which is not spoken to yet", "Spill to a server that is none.")
         default:
             ("failed (\(self))", "Look at its log.")
         }

@@ -20,11 +20,9 @@ enum EvictionOfServer: Hashable {
             }
     }
 
-    /// Finds the policy in what `INFO memory` answers: lines of `name:value`.
+    /// Finds the policy in what `INFO memory` answers.
     static func parse(_ info: String) -> EvictionOfServer {
-        let name = "maxmemory_policy:"
-        let line = info.split(whereSeparator: \.isNewline).first { $0.hasPrefix(name) }
-        return EvictionOfServer(policy: line?.dropFirst(name.count))
+        EvictionOfServer(policy: RedisInfo.value(of: "maxmemory_policy", in: info))
     }
 
     /// Asks for it, by the way that most users are permitted, else by the other one.

@@ -65,6 +65,7 @@ extension RedisConnection {
             isWhole = try unsafe answer.copyBytes(to: place) && isWhole
             if isWhole { count += place.count }
         }
+        if !isWhole { try confirmLoss() }
         return count
     }
 }

@@ -12,39 +12,65 @@ import SystemPackage
 final class RedisConnection: @unchecked Sendable {
     // Sendable and safe: the pool gives it to one thread at a time, and frees it with its last reference.
     private let context: UnsafeMutablePointer<redisContext>
-    private let timeout: Duration
+    private var timeout: Duration
+    /// Where it leads.
+    let endpoint: RedisServer.Endpoint
+    /// What it was when it let us in; a server that is the only one is not asked.
+    private(set) var role = RoleOfServer.unknown
+    private let isOfSeveral: Bool
     /// Requests that have been appended and not answered.
     private var unanswered = 0
+    private var isSpent = false
 
-    /// Connects and is let in.
+    /// Connects to one of a server's addresses and is let in.
     ///
+    /// - Parameter end: by when, if that is less than the server is given.
     /// - Throws: why it was not.
-    init(to server: RedisServer) throws(RedisFailure) {
-        let limit = timeval(server.connectTimeout)
+    init(to endpoint: RedisServer.Endpoint, of server: RedisServer, until end: MonotonicInstant) throws(RedisFailure) {
+        func left() -> Duration { end - SystemClock().now() }
+        guard left() > .zero else { throw RedisFailure(.timedOut, mayArrive: false) }
+        let limit = timeval(min(server.connectTimeout, left()))
         let context =
-            switch server.endpoint {
+            switch endpoint {
             case .tcp(let host, let port): unsafe redisConnectWithTimeout(host, CInt(clamping: port), limit)
             case .unix(let path): unsafe redisConnectUnixWithTimeout(path, limit)
             }
         guard let context = unsafe context else { throw RedisFailure(.noMemory, mayArrive: false) }
         unsafe self.context = context
+        isOfSeveral = server.isSeveral
         timeout = server.commandTimeout
+        self.endpoint = endpoint
         guard unsafe context.pointee.err == 0 else {
             throw RedisFailure(unsafe Self.errno(of: context), mayArrive: false)
         }
         unsafe pk_redis_close_on_exec(context)
-        // Each call of the system's waits no longer than a request may take; all together are held against the deadline.
-        unsafe redisSetTimeout(context, timeval(timeout))
+        setTimeout(min(server.commandTimeout, left()))
         try enter(server)
+        setTimeout(server.commandTimeout)
     }
 
     // Nobody else has it any more.
     deinit { unsafe redisFree(context) }
 
+    /// Each call of the system's waits no longer than a request may take; all together are held against the deadline.
+    private func setTimeout(_ timeout: Duration) {
+        self.timeout = timeout
+        unsafe redisSetTimeout(context, timeval(timeout))
+    }
+
     private func enter(_ server: RedisServer) throws(RedisFailure) {
-        guard let password = server.password else { return }
-        let answer = try ask(["AUTH"] + (server.user.map { [$0] } ?? []) + [password])
-        guard answer.text == "OK" else { throw .nonsense }
+        if let password = server.password {
+            let answer = try ask(["AUTH"] + (server.user.map { [$0] } ?? []) + [password])
+            guard answer.text == "OK" else { throw .nonsense }
+        }
+        if isOfSeveral { role = try RoleOfServer.ask(self) }
+    }
+
+    /// Something is not there that was. A primary that has become a replica meanwhile says nothing about what is lost.
+    ///
+    /// - Throws: that it has.
+    func confirmLoss() throws(RedisFailure) {
+        if isOfSeveral, case .replica = try RoleOfServer.ask(self) { throw .replica }
     }
 
     /// What hiredis says of a connection that failed, as the system's error.
@@ -150,6 +176,12 @@ final class RedisConnection: @unchecked Sendable {
         return answer
     }
 
+    /// What the server's clock says, in seconds.
+    func time() throws(RedisFailure) -> Int {
+        guard let time = try ask(["TIME"]).list?.first.flatMap({ Int($0) }) else { throw .nonsense }
+        return time
+    }
+
     private func send(until end: MonotonicInstant) throws(RedisFailure) {
         var isDone: CInt = 0
         while isDone == 0 {
@@ -174,7 +206,10 @@ final class RedisConnection: @unchecked Sendable {
     private func lost() -> RedisFailure { RedisFailure(unsafe Self.errno(of: context), mayArrive: true) }
 
     /// Whether all that was asked has been answered, so that the next answer belongs to the next request.
-    var isSettled: Bool { unsafe unanswered == 0 && context.pointee.err == 0 }
+    var isSettled: Bool { unsafe unanswered == 0 && context.pointee.err == 0 && !isSpent }
+
+    /// Nobody else is to find it as it is.
+    func spend() { isSpent = true }
 
     /// Whether an idle connection has been closed by the server: it was restarted, or closes those that are idle. One system
     /// call, which does not wait.

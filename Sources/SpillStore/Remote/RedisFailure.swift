@@ -7,6 +7,8 @@ package struct RedisFailure: Error, Hashable, Sendable {
     package var errno: Errno
     /// Whether the server may have carried the request out, or may yet.
     package var mayArrive: Bool
+    /// Where a node of a cluster says that the keys are.
+    var moved: RedisServer.Endpoint?
 
     package init(_ errno: Errno, mayArrive: Bool) {
         self.errno = errno
@@ -24,8 +26,9 @@ package struct RedisFailure: Error, Hashable, Sendable {
             case "READONLY": .readOnlyFileSystem
             case "NOAUTH", "WRONGPASS": .permissionDenied
             case "NOPERM": .notPermitted
-            case "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN": .resourceTemporarilyUnavailable
-            case "MOVED", "ASK", "CROSSSLOT": .notSupported
+            // What a cluster says while keys are on their way from node to node, or a node has none yet in its place, passes.
+            case "LOADING", "BUSY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN", "ASK", "MOVED":
+                .resourceTemporarilyUnavailable
             default:
                 // What `maxclients` and servers before 6.0 say has no word of its own.
                 if answer.contains("max number of clients") {
@@ -37,7 +40,13 @@ package struct RedisFailure: Error, Hashable, Sendable {
                 }
             }
         self.init(errno, mayArrive: false)
+        moved = RedisServer.Endpoint(moved: answer)
     }
+
+    /// It takes no writes: another is the primary.
+    static let replica = RedisFailure(.readOnlyFileSystem, mayArrive: false)
+
+    var isReplica: Bool { self == .replica }
 
     /// The answer is none that the request can have.
     static let nonsense = RedisFailure(.badMessage, mayArrive: true)

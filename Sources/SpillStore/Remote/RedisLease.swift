@@ -61,8 +61,7 @@ extension RedisSpace {
     /// - Parameter isFirst: whether the generation is new.
     /// - Throws: why the server could not be asked. Keys that it has lost are no failure: they show when they are read.
     func renew(isFirst: Bool = false) throws(RedisFailure) {
-        let policy = try pool.withConnection { connection throws(RedisFailure) in try EvictionOfServer.ask(connection) }
-        isKeeping.store(policy == .keepsEverything, ordering: .relaxed)
+        _ = try pool.withConnection { connection throws(RedisFailure) in try pool.askPolicy(connection) }
         let (numbers, garbage) = segments.withLock { ($0.numbers, $0.takeGarbage()) }
         try? delete(garbage.map(keys.segment))
         if !numbers.isEmpty {
@@ -80,11 +79,8 @@ extension RedisSpace {
 
     /// Enters the generation into the list, and takes out those whose leases have ended.
     private func register(segments: Int) throws(RedisFailure) {
-        let registry = RedisKeys.registry(prefix: options.keyPrefix)
         try pool.withConnection { connection throws(RedisFailure) in
-            // By the server's clock, which is the same for all.
-            guard let time = try connection.ask(["TIME"]).list?.first.flatMap({ Int($0) }) else { throw .nonsense }
-            let end = time * 1000 + Int(options.lease.nanoseconds / 1_000_000)
+            let time = try connection.time()
             try connection.append(["MULTI"])
             try connection.append([
                 "HSET", keys.about, "pid", "\(getpid())", "host", RedisStateOwner.hostName, "segments", "\(segments)",
@@ -93,6 +89,13 @@ extension RedisSpace {
             try connection.append(["HSETNX", keys.about, "started", "\(time)"])
             try connection.append(["PEXPIRE", keys.about, lease])
             try connection.append(["EXEC"])
+            try connection.exchange { _, _ in }
+        }
+        let registry = RedisKeys.registry(prefix: options.keyPrefix)
+        try pool.withConnection(for: registry) { connection throws(RedisFailure) in
+            // By the clock of the server that has the list, which is the same for all.
+            let time = try connection.time()
+            let end = time * 1000 + Int(options.lease.nanoseconds / 1_000_000)
             try connection.append(["ZREMRANGEBYSCORE", registry, "-inf", "\(time * 1000)"])
             try connection.append(["ZADD", registry, "\(end)", keys.generation])
             try connection.exchange { _, _ in }
@@ -109,8 +112,9 @@ extension RedisSpace {
             return segments.numbers + segments.takeGarbage()
         }
         try? delete(numbers.map(keys.segment) + [keys.about])
-        try? pool.withConnection { connection throws(RedisFailure) in
-            _ = try connection.ask(["ZREM", RedisKeys.registry(prefix: options.keyPrefix), keys.generation])
+        let registry = RedisKeys.registry(prefix: options.keyPrefix)
+        try? pool.withConnection(for: registry) { connection throws(RedisFailure) in
+            _ = try connection.ask(["ZREM", registry, keys.generation])
         }
     }
 

@@ -26,7 +26,7 @@ extension RedisReaper {
     ///
     /// - Throws: ``PressureError`` with code `serverUnusable`.
     package func states() throws(PressureError) -> [SavedState] {
-        try connected { connection throws(RedisFailure) in try lookForStates(connection).map(\.state) }
+        try attempt { () throws(RedisFailure) in try lookForStates().map(\.state) }
     }
 
     /// Deletes what belongs to no state and would stay for ever; with `all`, everything, states that could still be restored
@@ -35,12 +35,12 @@ extension RedisReaper {
     /// - Returns: those of which something was deleted, with the bytes that were.
     /// - Throws: ``PressureError`` with code `serverUnusable`.
     package func sweepStates(all: Bool) throws(PressureError) -> [SavedState] {
-        try connected { connection throws(RedisFailure) in
+        try attempt { () throws(RedisFailure) in
             var swept: [SavedState] = []
-            for found in try lookForStates(connection) {
+            for found in try lookForStates() {
                 let names = all ? found.names : found.garbage.map(\.name)
                 guard !names.isEmpty else { continue }
-                try connection.unlink(names)
+                try found.node.unlink(names)
                 var state = found.state
                 if !all {
                     state.bytes = 0
@@ -55,14 +55,22 @@ extension RedisReaper {
 
     private struct FoundState {
         var state: SavedState
+        /// The server that has it.
+        let node: RedisConnection
         var generation: String?
         var names: [String] = []
         /// What belongs to no state and has no lease.
         var garbage: [(name: String, bytes: Int)] = []
     }
 
-    private func lookForStates(_ connection: RedisConnection) throws(RedisFailure) -> [FoundState] {
-        guard let now = try connection.ask(["TIME"]).list?.first.flatMap({ Int($0) }) else { throw .nonsense }
+    private func lookForStates() throws(RedisFailure) -> [FoundState] {
+        var found: [FoundState] = []
+        for node in try nodes() { found += try lookForStates(on: node) }
+        return found.sorted { $0.state.name < $1.state.name }
+    }
+
+    private func lookForStates(on connection: RedisConnection) throws(RedisFailure) -> [FoundState] {
+        let now = try connection.time()
         // A scan may name a key twice.
         var parts: [String: [String: RedisStateKeys.Part]] = [:]
         var cursor = "0"
@@ -76,7 +84,7 @@ extension RedisReaper {
             cursor = page.cursor
         } while cursor != "0"
         var found: [FoundState] = []
-        for (name, keys) in parts.sorted(by: { $0.key < $1.key }) {
+        for (name, keys) in parts {
             var state = try describe(name, at: now, on: connection)
             try measure(keys, &state, on: connection)
             found.append(state)
@@ -101,7 +109,7 @@ extension RedisReaper {
             state.age = max(0, now - record.saved)
         }
         if let holder = try connection.ask(["GET", keys.lock]).text { state.holder = RedisStateOwner.name(holder) }
-        return FoundState(state: state, generation: record?.generation)
+        return FoundState(state: state, node: connection, generation: record?.generation)
     }
 
     /// Adds up lengths and times of a state's keys.

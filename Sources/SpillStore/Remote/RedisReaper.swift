@@ -2,7 +2,7 @@
 package import PressureSystem
 import SystemPackage
 
-/// Lists what processes have on a server, and deletes what nobody holds any more. Blocks; allocates.
+/// Lists what processes have on a server, or on all nodes of a cluster, and deletes what nobody holds any more. Blocks; allocates.
 package struct RedisReaper: Sendable {
     /// The keys of one spill file of one process.
     package struct Generation: Hashable, Sendable {
@@ -42,7 +42,7 @@ package struct RedisReaper: Sendable {
     ///
     /// - Throws: ``PressureError`` with code `serverUnusable`.
     package func list() throws(PressureError) -> [Generation] {
-        try connected { connection throws(RedisFailure) in try look(connection).map(\.generation) }
+        try attempt { () throws(RedisFailure) in try look().map(\.generation) }
     }
 
     /// Deletes the keys of generations that have ended, or of all; those of a process that runs are lost to it then.
@@ -50,42 +50,78 @@ package struct RedisReaper: Sendable {
     /// - Returns: those that were deleted.
     /// - Throws: ``PressureError`` with code `serverUnusable`.
     package func sweep(all: Bool) throws(PressureError) -> [Generation] {
-        try connected { connection throws(RedisFailure) in
-            let swept = try look(connection).filter { all || $0.generation.state == .ended }
-            for found in swept {
-                try connection.unlink(found.names)
-                _ = try connection.ask(["ZREM", RedisKeys.registry(prefix: keyPrefix), found.generation.name])
+        try attempt { () throws(RedisFailure) in
+            let swept = try look().filter { all || $0.generation.state == .ended }
+            for found in swept { try found.node?.unlink(found.names) }
+            try withRegistry { connection throws(RedisFailure) in
+                for found in swept { _ = try connection.ask(["ZREM", registry, found.generation.name]) }
             }
             return swept.map(\.generation)
         }
     }
 
-    func connected<Result>(
-        _ body: (RedisConnection) throws(RedisFailure) -> Result
-    ) throws(PressureError) -> Result {
+    func attempt<Result>(_ body: () throws(RedisFailure) -> Result) throws(PressureError) -> Result {
         do throws(RedisFailure) {
-            return try body(try RedisConnection(to: server))
+            return try body()
         } catch {
             throw .serverUnusable("Redis at \(server.name)", errno: error.errno)
         }
     }
 
-    private typealias Found = (generation: Generation, names: [String])
+    private var registry: String { RedisKeys.registry(prefix: keyPrefix) }
 
-    private func look(_ connection: RedisConnection) throws(RedisFailure) -> [Found] {
-        guard let now = try connection.ask(["TIME"]).list?.first.flatMap({ Int($0) }) else { throw .nonsense }
-        var found: [String: Found] = [:]
-        // Members and scores take turns.
-        let registry =
-            try connection.ask([
-                "ZRANGE", RedisKeys.registry(prefix: keyPrefix), "0", "-1", "WITHSCORES",
-            ]).list ?? []
-        for index in stride(from: 0, to: registry.count - 1, by: 2) {
-            var generation = Generation(name: registry[index])
-            let end = Double(registry[index + 1]) ?? 0
-            generation.state = end < Double(now) * 1000 ? .ended : .held
-            found[generation.name] = (generation, [])
+    private func withRegistry<Result>(
+        _ body: (RedisConnection) throws(RedisFailure) -> Result
+    ) throws(RedisFailure) -> Result {
+        try RedisSearch.withConnection(to: server, for: registry, RedisRoutes(server.endpoints), body)
+    }
+
+    /// Connections to the servers that have keys: to the primary, or to each of a cluster's.
+    func nodes() throws(RedisFailure) -> [RedisConnection] {
+        try withRegistry { connection throws(RedisFailure) in
+            guard let nodes = try RedisNodes.ask(connection) else { return [connection] }
+            return try nodes.map { node throws(RedisFailure) in
+                let end = RedisSearch(server).end
+                return try RedisConnection(to: node, of: server, until: end)
+            }
         }
+    }
+
+    private struct Found {
+        var generation: Generation
+        var names: [String] = []
+        /// The server that has them.
+        var node: RedisConnection?
+    }
+
+    private func look() throws(RedisFailure) -> [Found] {
+        var found = try listed()
+        for node in try nodes() { try scan(node, &found) }
+        return found.values.sorted {
+            ($1.generation.bytes, $0.generation.name) < ($0.generation.bytes, $1.generation.name)
+        }
+    }
+
+    /// The generations that are on the list.
+    private func listed() throws(RedisFailure) -> [String: Found] {
+        try withRegistry { connection throws(RedisFailure) in
+            let now = try connection.time()
+            var found: [String: Found] = [:]
+            // Members and scores take turns.
+            let listed = try connection.ask(["ZRANGE", registry, "0", "-1", "WITHSCORES"]).list ?? []
+            for index in stride(from: 0, to: listed.count - 1, by: 2) {
+                var generation = Generation(name: listed[index])
+                let end = Double(listed[index + 1]) ?? 0
+                generation.state = end < Double(now) * 1000 ? .ended : .held
+                found[generation.name] = Found(generation: generation)
+            }
+            return found
+        }
+    }
+
+    /// Adds what one server has.
+    private func scan(_ connection: RedisConnection, _ found: inout [String: Found]) throws(RedisFailure) {
+        let now = try connection.time()
         var cursor = "0"
         repeat {
             let request = ["SCAN", cursor, "MATCH", "\(keyPrefix):{*}:*", "COUNT", "1000"]
@@ -93,9 +129,8 @@ package struct RedisReaper: Sendable {
             try measure(page.found, &found, on: connection)
             cursor = page.cursor
         } while cursor != "0"
-        for name in found.keys { try describe(&found[name]!.generation, at: now, on: connection) }
-        return found.values.sorted {
-            ($1.generation.bytes, $0.generation.name) < ($0.generation.bytes, $1.generation.name)
+        for name in found.keys where found[name]!.node === connection {
+            try describe(&found[name]!.generation, at: now, on: connection)
         }
     }
 
@@ -118,7 +153,8 @@ package struct RedisReaper: Sendable {
         var next = numbers.makeIterator()
         for (name, key) in known {
             let generation = key.keys.generation
-            var entry = found[generation] ?? (Generation(name: generation), [])
+            var entry = found[generation] ?? Found(generation: Generation(name: generation))
+            entry.node = connection
             // A scan may name a key twice.
             let isNew = !entry.names.contains(name)
             // -2: gone meanwhile. -1: it has none.

@@ -1,13 +1,8 @@
 #if Redis
 /// Where a server is, how it lets us in, and how long it may take.
 package struct RedisServer: Sendable {
-    /// Where it listens.
-    package enum Endpoint: Hashable, Sendable {
-        case tcp(host: String, port: Int)
-        case unix(path: String)
-    }
-
-    package var endpoint: Endpoint
+    /// One server; or a primary and its replicas, or nodes of a cluster, at least one of which leads to the right one.
+    package var endpoints: [Endpoint]
     /// The ACL user; `nil` for the default one.
     package var user: String?
     /// Never in a message.
@@ -15,18 +10,18 @@ package struct RedisServer: Sendable {
     /// How long a connection may take to be there, and how long a request to be answered.
     package var connectTimeout: Duration
     package var commandTimeout: Duration
-    /// Connections at most.
+    /// Connections at most, to all of them together.
     package var connections: Int
 
     package init(
-        endpoint: Endpoint,
+        endpoints: [Endpoint],
         user: String? = nil,
         password: String? = nil,
         connectTimeout: Duration = .seconds(1),
         commandTimeout: Duration = .seconds(2),
         connections: Int = 4
     ) {
-        self.endpoint = endpoint
+        self.endpoints = endpoints
         self.user = user
         self.password = password
         self.connectTimeout = connectTimeout
@@ -34,12 +29,10 @@ package struct RedisServer: Sendable {
         self.connections = connections
     }
 
+    /// Whether the primary is looked for: of one address it is not asked whether it is one.
+    var isSeveral: Bool { endpoints.count > 1 }
+
     /// What a message calls it: where it is, and nothing that is secret.
-    package var name: String {
-        switch endpoint {
-        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unix(let path): path
-        }
-    }
+    package var name: String { endpoints.map(\.description).joined(separator: ", ") }
 }
 #endif

@@ -1,6 +1,5 @@
 #if Redis
 package import PressureSystem
-import Synchronization
 package import SystemPackage
 
 /// A file that is strings on a Redis or Valkey server: what the segment file of a process without a disk lives in.
@@ -15,8 +14,6 @@ package final class RedisSpace: RedisFileSystem {
     let pool: RedisPool
     let keys: RedisKeys
     let segments = Lock(RedisSegments())
-    /// Whether the server keeps what it has until it is told otherwise, as far as it has said.
-    let isKeeping = Atomic<Bool>(false)
     /// What the thread that renews the lease is told, and what it says.
     let life = ConditionLock(RedisLease.Life())
     var process: ProcessMark { pool.process }
@@ -26,13 +23,13 @@ package final class RedisSpace: RedisFileSystem {
     /// - Parameter clock: by which connecting is put off after failures.
     package init(_ options: RedisSpaceOptions, clock: any MonotonicClock = SystemClock()) {
         self.options = options
-        pool = RedisPool(options.server, clock: clock)
         keys = RedisKeys(prefix: options.keyPrefix)
+        pool = RedisPool(options.server, for: keys.generation, clock: clock)
     }
 
     package var server: String? { "Redis at \(options.server.name)" }
 
-    package var keepsEverything: Bool { isKeeping.load(ordering: .relaxed) }
+    package var keepsEverything: Bool { pool.keepsEverything }
 
     // MARK: Opening and closing
 
@@ -124,6 +121,12 @@ package final class RedisSpace: RedisFileSystem {
             default: guard answer.text == "QUEUED" else { throw .nonsense }
             }
         }
+    }
+
+    /// What was written may leave memory if the server has said that it does not evict: the one that has it now, which may
+    /// not be the one that was asked when the write began.
+    package func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
+        if !keepsEverything { throw .resourceTemporarilyUnavailable }
     }
 
     // MARK: Giving back

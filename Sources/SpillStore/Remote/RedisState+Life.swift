@@ -110,11 +110,7 @@ extension RedisState {
     func renew() {
         // What fails now is tried again well before the lease ends.
         if life.withQuietLock({ $0.isLocked }), (try? isRenewed()) == false { life.withLock { $0.isLocked = false } }
-        if let policy = try? pool.withConnectionRepeatably({ connection throws(RedisFailure) in
-            try EvictionOfServer.ask(connection)
-        }) {
-            isKeeping.store(policy == .keepsEverything, ordering: .relaxed)
-        }
+        _ = try? pool.withConnectionRepeatably { connection throws(RedisFailure) in try pool.askPolicy(connection) }
         for reader in life.withQuietLock({ $0.readers }) { try? renew(reader) }
     }
 

@@ -17,7 +17,7 @@ extension RedisState {
             let taking: Taking
             do throws(RedisFailure) {
                 taking = try pool.withConnectionRepeatably { connection throws(RedisFailure) in
-                    guard try EvictionOfServer.ask(connection) == .keepsEverything else { return .mayEvict }
+                    guard try pool.askPolicy(connection) == .keepsEverything else { return .mayEvict }
                     return try take(on: connection)
                 }
             } catch {
@@ -72,8 +72,9 @@ extension RedisState {
                         return nil
                     }
                 } catch {
-                    // Nobody else is to find the connection as it is.
-                    throw RedisFailure(error.errno, mayArrive: true)
+                    // It may watch.
+                    connection.spend()
+                    throw error
                 }
                 try connection.append(["MULTI"])
                 try append(connection)

@@ -53,7 +53,7 @@ extension RedisState {
         // The bytes outlive the record: without it they are nothing.
         let bytes = try writer.finish(keptFor: lifetime + options.lease)
         let policy = try pool.withConnectionRepeatably { connection throws(RedisFailure) in
-            try EvictionOfServer.ask(connection)
+            try pool.askPolicy(connection)
         }
         guard policy == .keepsEverything else { return .mayEvict }
         do throws(RedisFailure) {
@@ -72,8 +72,7 @@ extension RedisState {
         let (before, time) = try pool.withConnectionRepeatably {
             connection throws(RedisFailure) -> (RedisStateRecord?, Int) in
             let before = try self.record(on: connection)
-            guard let time = try connection.ask(["TIME"]).list?.first.flatMap({ Int($0) }) else { throw .nonsense }
-            return (before, time)
+            return (before, try connection.time())
         }
         let record = RedisStateRecord(
             generation: generation,
@@ -100,11 +99,12 @@ extension RedisState {
     /// Whether a generation is the state, once nothing that is under way can change that any more: writing the lock has a
     /// transaction fail that watches it and comes later.
     private func isState(_ generation: String) throws(RedisFailure) -> Bool {
-        let connection = try RedisConnection(to: options.server)
-        if try connection.ask(["GET", keys.lock]).text == owner.text {
-            _ = try connection.ask(["PEXPIRE", keys.lock, lease])
+        try pool.withConnectionApart { connection throws(RedisFailure) in
+            if try connection.ask(["GET", keys.lock]).text == owner.text {
+                _ = try connection.ask(["PEXPIRE", keys.lock, lease])
+            }
+            return try record(on: connection)?.generation == generation
         }
-        return try record(on: connection)?.generation == generation
     }
 
     /// What the record says now; `nil` when there is none.

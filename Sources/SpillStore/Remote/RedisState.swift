@@ -1,6 +1,5 @@
 #if Redis
 package import PressureSystem
-import Synchronization
 import SystemPackage
 
 /// One saved state on a server, as one manager has it: it locks the state while it saves or restores it, and as long as
@@ -15,8 +14,6 @@ package final class RedisState: Sendable {
     let owner: RedisStateOwner
     let pool: RedisPool
     let life = ConditionLock(Life())
-    /// Whether the server keeps what it has until it is told otherwise, as far as it has said.
-    let isKeeping = Atomic<Bool>(true)
     /// Held while the lock on the server is taken or let go.
     let locking = Lock(())
     var process: ProcessMark { pool.process }
@@ -31,7 +28,7 @@ package final class RedisState: Sendable {
         // The thread that renews waits for nobody who saves.
         var server = options.server
         server.connections = max(2, server.connections)
-        pool = RedisPool(server, clock: SystemClock())
+        pool = RedisPool(server, for: name, clock: SystemClock())
     }
 
     /// What messages call the server.

@@ -1,6 +1,5 @@
 #if Redis
 package import PressureSystem
-import Synchronization
 package import SystemPackage
 
 /// A generation that is restored, and then read for as long as values have their copies there. From any thread.
@@ -35,7 +34,7 @@ package final class RedisStateReader: RedisFileSystem {
 
     package var server: String? { state.server }
 
-    package var keepsEverything: Bool { state.isKeeping.load(ordering: .relaxed) }
+    package var keepsEverything: Bool { state.pool.keepsEverything }
 
     package func close(_ descriptor: CInt) { state.detach(ObjectIdentifier(self)) }
 
@@ -96,6 +95,7 @@ package final class RedisStateReader: RedisFileSystem {
             try connection.exchange { index, answer throws(RedisFailure) in
                 strings.append(try answer.bytes(count: record.length(ofSegment: first + index)))
             }
+            if strings.contains(nil) { try connection.confirmLoss() }
             return strings
         }
     }

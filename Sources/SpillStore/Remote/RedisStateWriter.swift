@@ -30,7 +30,7 @@ package final class RedisStateWriter: RedisFileSystem {
 
     init(_ state: RedisState) throws(RedisFailure) {
         self.state = state
-        connection = try RedisConnection(to: state.options.server)
+        connection = try state.pool.withConnectionApart { $0 }
         inner = Lock(State(renewed: SystemClock().now()))
     }
 

@@ -19,14 +19,20 @@ struct RemoteCommand: AsyncParsableCommand {
               pressuresim remote cache.internal --sweep
 
             The password is read from the environment variable REDISCLI_AUTH, as redis-cli does. The user needs the commands
-            TIME, ZRANGE, SCAN, PTTL, STRLEN, HMGET and GET, and UNLINK and ZREM to sweep.
+            CLUSTER NODES, TIME, ZRANGE, SCAN, PTTL, STRLEN, HMGET and GET, and UNLINK and ZREM to sweep; INFO where several
+            addresses are named. Of a cluster one node is enough: all are listed and swept.
 
             Exit status: 0 listed or swept; 2 the input is wrong; 3 the server cannot be reached.
             """
         )
     )
 
-    @Argument(help: ArgumentHelp("host, host:port or the path of a Unix socket.", valueName: "address"))
+    @Argument(
+        help: ArgumentHelp(
+            "host, host:port or the path of a Unix socket; several with commas, of which the primary is found.",
+            valueName: "address"
+        )
+    )
     var address: RemoteAddress
 
     @Option(help: ArgumentHelp("The user of the server's access control.", valueName: "name"))

@@ -19,7 +19,7 @@ import Testing
     ]
 
     private func addUser(to server: TestServer, _ permissions: [String] = permissions) throws {
-        let connection = try RedisConnection(to: server.server)
+        let connection = try server.connect()
         let words = ["ACL", "SETUSER", "spill", "reset", "on", ">\(Self.password)"] + permissions
         #expect(try connection.ask(words).text == "OK")
     }

@@ -123,7 +123,7 @@ import Testing
         let server = try TestServer()
         let socket = server.socket
         await #expect(processExitsWith: .success) { [socket = socket as String] in
-            let options = RedisSpaceOptions(server: RedisServer(endpoint: .unix(path: socket)))
+            let options = RedisSpaceOptions(server: RedisServer(endpoints: [.unix(path: socket)]))
             let space = RedisSpace(options)
             let nowhere = SpillDirectory(server: "")
             let file = try SegmentFile(directory: nowhere, fileSystem: space, limits: SpillLimits(), cipher: nil)

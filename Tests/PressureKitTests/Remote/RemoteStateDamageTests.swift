@@ -32,7 +32,7 @@ import Testing
         try await travelling.save(Self.sizes)
         let names = travelling.names
         var random = SeededGenerator(seed: 5)
-        let connection = try RedisConnection(to: server.server)
+        let connection = try server.connect()
         for round in 0..<40 {
             let name = names[Int.random(in: 0..<names.count, using: &random)]
             let bytes = try server.contents(of: name)
@@ -156,7 +156,7 @@ import Testing
         try await travelling.save(Self.sizes)
         let socket = server.socket
         await #expect(processExitsWith: .success) { [socket = socket as String] in
-            let server = RedisServer(endpoint: .unix(path: socket))
+            let server = RedisServer(endpoints: [.unix(path: socket)])
             let state = RedisState("app", RedisSpaceOptions(server: server), owner: RedisStateOwner())
             try state.begin()
             let file = try #require(try state.open())
@@ -196,7 +196,7 @@ import Testing
 
     @Test func whatTheArticleSaysIsEnough() async throws {
         let server = try TestServer()
-        let connection = try RedisConnection(to: server.server)
+        let connection = try server.connect()
         let user = ["ACL", "SETUSER", "saver", "reset", "on", ">secret"]
         #expect(try connection.ask(user + Self.permissions).text == "OK")
         let state = RemoteState("app", on: server.remote(user: "saver", password: "secret"))

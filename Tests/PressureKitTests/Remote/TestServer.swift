@@ -19,13 +19,20 @@ final class TestServer: @unchecked Sendable {
 
     let directory: String
     let socket: String
+    /// Where other servers find it; 0 for nowhere.
+    let port: Int
     private let options: [String]
     private var process: Process?
 
     /// Starts a server that keeps nothing on disk.
     ///
-    /// - Parameter options: what it is started with besides.
-    init(_ options: String...) throws {
+    /// - Parameters:
+    ///   - options: what it is started with besides.
+    ///   - port: where it listens besides on this machine; 0 for nowhere.
+    convenience init(_ options: String..., port: Int = 0) throws { try self.init(options, port: port) }
+
+    init(_ options: [String], port: Int) throws {
+        self.port = port
         directory = "/tmp/pk-redis-\(String(UInt32.random(in: 0..<(.max)), radix: 36))"
         socket = directory + "/s"
         self.options = options
@@ -43,7 +50,11 @@ final class TestServer: @unchecked Sendable {
         let process = Process()
         process.executableURL = URL(filePath: try #require(Self.program))
         process.arguments =
-            ["--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", directory] + options
+            [
+                "--port", "\(port)", "--bind", "127.0.0.1", "--unixsocket", socket, "--save", "", "--appendonly", "no",
+                "--dir",
+                directory, "--repl-diskless-sync-delay", "0",
+            ] + options
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
@@ -80,19 +91,24 @@ final class TestServer: @unchecked Sendable {
 
     /// The same for the store.
     var server: RedisServer {
-        RedisServer(endpoint: .unix(path: socket), connectTimeout: .seconds(10), commandTimeout: .seconds(10))
+        RedisServer(endpoints: [.unix(path: socket)], connectTimeout: .seconds(10), commandTimeout: .seconds(10))
     }
 
     // MARK: Asking
 
-    /// What it answers to a request, errors too; lists joined by newlines. `nil` when it does not.
-    @discardableResult
-    func run(_ words: String..., as user: (String, String)? = nil) -> String? {
+    /// A connection to it; closed with its last reference.
+    func connect(as user: (String, String)? = nil) throws(RedisFailure) -> RedisConnection {
         var server = server
         server.user = user?.0
         server.password = user?.1
+        return try RedisConnection(to: server.endpoints[0], of: server, until: SystemClock().now() + .seconds(60))
+    }
+
+    /// What it answers to a request, errors too; lists joined by newlines. `nil` when it does not.
+    @discardableResult
+    func run(_ words: String..., as user: (String, String)? = nil) -> String? {
         do throws(RedisFailure) {
-            let connection = try RedisConnection(to: server)
+            let connection = try connect(as: user)
             try connection.append(words)
             var text: String?
             try connection.exchange { _, answer in
@@ -112,13 +128,13 @@ final class TestServer: @unchecked Sendable {
 
     /// How much its access control has refused.
     func denials() throws -> Int {
-        try #require(try RedisConnection(to: server).ask(["ACL", "LOG", "100"]).list).count
+        try #require(try connect().ask(["ACL", "LOG", "100"]).list).count
     }
 
     /// The bytes of a key.
     func contents(of key: String) throws -> [UInt8] {
         let length = try #require(run("STRLEN", key).flatMap { Int($0) })
-        let connection = try RedisConnection(to: server)
+        let connection = try connect()
         try connection.append(["GETRANGE", key, "0", "-1"])
         var bytes = [UInt8](repeating: 0, count: length)
         // As long as the array.
@@ -129,6 +145,59 @@ final class TestServer: @unchecked Sendable {
             }
         }
         return bytes
+    }
+
+    // MARK: Several
+
+    /// A port of this machine's that nobody listens on, nor on the one that is its cluster's, 10,000 further.
+    static func freePort() -> Int {
+        while true {
+            // Below those that the system gives out for connections.
+            let number = Int.random(in: 20_000..<22_700)
+            if isFree(number), isFree(number + 10_000) { return number }
+        }
+    }
+
+    private static func isFree(_ port: Int) -> Bool {
+        let descriptor = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        defer { Glibc.close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        // Zeros are any address.
+        return unsafe withUnsafePointer(to: address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        } == 0
+    }
+
+    /// A server and one that has what it has.
+    static func pair(replica options: String...) throws -> (primary: TestServer, replica: TestServer) {
+        let primary = try TestServer(port: freePort())
+        let replica = try TestServer(options, port: freePort())
+        replica.follow(primary)
+        return (primary, replica)
+    }
+
+    /// Is another's replica from now on; waits until it is one.
+    func follow(_ primary: TestServer) {
+        run("REPLICAOF", "127.0.0.1", "\(primary.port)")
+        Self.waitUntil { info("replication", "master_link_status") == "up" }
+        waitUntilReplicated(from: primary)
+    }
+
+    /// Takes over.
+    func promote() { run("REPLICAOF", "NO", "ONE") }
+
+    /// Waits until it has what the primary has now.
+    func waitUntilReplicated(from primary: TestServer) {
+        let wanted = primary.info("replication", "master_repl_offset").flatMap { Int($0) } ?? 0
+        Self.waitUntil { info("replication", "slave_repl_offset").flatMap { Int($0) } ?? -1 >= wanted }
+    }
+
+    func info(_ section: String, _ name: String) -> String? {
+        run("INFO", section).flatMap { RedisInfo.value(of: name, in: $0) }.map(String.init)
     }
 
     /// Waits until something is so, however long that takes: the suite's time limit ends it.

@@ -9,6 +9,10 @@ private func configureRemote(password: String) -> PressureConfiguration {
     return configuration
 }
 
+private func configurePrimaryThatMoves(_ configuration: inout PressureConfiguration, password: String) {
+    configuration.remote = .redis(addresses: ["redis-0:6379", "redis-1:6379"], user: "thumbnails", password: password)
+}
+
 private func travel(_ manager: PressureManager, password: String) async throws {
     let state = RemoteState("thumbnails", on: .redis(host: "redis", user: "thumbnails", password: password))
     try await manager.restoreState(from: state, version: "2")
