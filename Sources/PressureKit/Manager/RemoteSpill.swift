@@ -58,6 +58,15 @@ public struct RemoteSpill: Sendable {
         set { options.server.connections = newValue }
     }
 
+    /// How many replicas must have acknowledged a value that nobody can make again before it leaves memory, and a saved state
+    /// before it counts as saved. The default is 0: the server has it, and a replica that takes over may not. With 1 the primary
+    /// may be lost. Each such write takes a round trip more, in which the server waits for its replicas (`WAIT`); where they do not
+    /// follow in half of ``commandTimeout``, the value stays in memory. Values with loaders wait for nobody.
+    public var requiredReplicas: Int {
+        get { options.requiredReplicas }
+        set { options.requiredReplicas = newValue }
+    }
+
     /// How long what was spilled stays on the server after the process's last sign of life, which it gives three times in that
     /// time. Shorter, and a process that is killed leaves less behind; longer, and values survive a longer fault of the
     /// network. The default is a minute.
@@ -181,6 +190,10 @@ public struct RemoteSpill: Sendable {
         )
         try check(limit.map { $0 > .zero } ?? true, "remote.limit is \(limit ?? .zero); use nil for no limit.")
         try check(1...64 ~= connections, "remote.connections is \(connections); it must be between 1 and 64.")
+        try check(
+            0...64 ~= requiredReplicas,
+            "remote.requiredReplicas is \(requiredReplicas); it must be between 0 and 64."
+        )
         try check(
             lease >= .seconds(1) && lease <= .seconds(86_400),
             "remote.lease is \(lease); it must be between a second and a day."

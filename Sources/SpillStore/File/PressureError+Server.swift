@@ -65,6 +65,11 @@ extension Errno {
             ("is a read-only replica", "Name the address of its primary too, or promote it.")
         case .resourceTemporarilyUnavailable:
             ("is busy: it loads, fails over, moves keys, or has too many clients", "Wait, or look at its log.")
+        case .noLink:
+            (
+                "has too few replicas that took in time what they must have",
+                "Look at its replicas, or lower requiredReplicas."
+            )
         case .illegalByteSequence:
             (
                 "does not have what was written there",

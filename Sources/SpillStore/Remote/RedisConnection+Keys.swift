@@ -1,4 +1,5 @@
 #if Redis
+import PressureSystem
 import SystemPackage
 
 /// What is done to many keys, or to parts of several strings, with few round trips.
@@ -40,6 +41,23 @@ extension RedisConnection {
         try forAll(names) { batch throws(RedisFailure) in
             for name in batch { try append(["PEXPIRE", name, time]) }
         }
+    }
+
+    /// Waits until replicas have what was written to some keys, by whomever: replicas are sent writes in their order, and the last
+    /// is the one that renews the leases here.
+    ///
+    /// - Parameters:
+    ///   - count: how many replicas must have it, at least one.
+    ///   - names: keys that must be there.
+    ///   - time: what they are to live from now on, in the protocol's words.
+    /// - Throws: that fewer have it, after half of the time that a request may take; that keys are missing.
+    func awaitReplicas(_ count: Int, of names: [String], in time: String) throws(RedisFailure) {
+        guard try expire(names, in: time) == names.count else {
+            throw RedisFailure(.illegalByteSequence, mayArrive: false)
+        }
+        let milliseconds = max(1, timeout.nanoseconds / 2_000_000)
+        guard let found = try ask(["WAIT", "\(count)", "\(milliseconds)"]).integer else { throw .nonsense }
+        guard found >= count else { throw RedisFailure(.noLink, mayArrive: false) }
     }
 
     /// Reads parts of strings, in one round trip.

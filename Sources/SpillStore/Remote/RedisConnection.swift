@@ -12,7 +12,7 @@ import SystemPackage
 final class RedisConnection: @unchecked Sendable {
     // Sendable and safe: the pool gives it to one thread at a time, and frees it with its last reference.
     private let context: UnsafeMutablePointer<redisContext>
-    private var timeout: Duration
+    private(set) var timeout: Duration
     /// Where it leads.
     let endpoint: RedisServer.Endpoint
     /// What it was when it let us in; a server that is the only one is not asked.

@@ -124,9 +124,19 @@ package final class RedisSpace: RedisFileSystem {
     }
 
     /// What was written may leave memory if the server has said that it does not evict: the one that has it now, which may
-    /// not be the one that was asked when the write began.
+    /// not be the one that was asked when the write began. And if as many replicas have it as must.
     package func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno) {
         if !keepsEverything { throw .resourceTemporarilyUnavailable }
+        guard options.requiredReplicas > 0 else { return }
+        let parts = segments.withLock { $0.parts(at: offset, count: Int(count)) }
+        do throws(RedisFailure) {
+            try pool.withConnection { connection throws(RedisFailure) in
+                let names = parts.map { keys.segment($0.number) }
+                try connection.awaitReplicas(options.requiredReplicas, of: names, in: lease)
+            }
+        } catch {
+            throw error.errno
+        }
     }
 
     // MARK: Giving back

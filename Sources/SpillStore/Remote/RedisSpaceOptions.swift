@@ -6,6 +6,8 @@ package struct RedisSpaceOptions: Sendable {
     package var keyPrefix: String
     /// How long keys outlive the last sign of life.
     package var lease: Duration
+    /// Replicas that must have what nobody can make again before it leaves memory.
+    package var requiredReplicas = 0
     /// For tests: whether signs of life are given.
     package var renews: Bool
 

@@ -57,13 +57,23 @@ extension RedisState {
         }
         guard policy == .keepsEverything else { return .mayEvict }
         do throws(RedisFailure) {
-            return try commit(writer.generation, bytes, lifetime) ? .done : .lost
+            guard try commit(writer.generation, bytes, lifetime) else { return .lost }
         } catch {
             guard error.mayArrive else { throw error }
             // The answer did not come. Look, on another connection; what may be on its way comes to nothing then.
             guard let isThere = try? isState(writer.generation) else { return .unknown(error) }
-            if isThere { return .done }
-            throw error
+            if !isThere { throw error }
+        }
+        guard options.requiredReplicas > 0 else { return .done }
+        do throws(RedisFailure) {
+            try pool.withConnectionRepeatably { connection throws(RedisFailure) in
+                let time = "\(lifetime.nanoseconds / 1_000_000)"
+                try connection.awaitReplicas(options.requiredReplicas, of: [keys.record], in: time)
+            }
+            return .done
+        } catch {
+            // A replica that takes over now may have the one before.
+            return .unknown(error)
         }
     }
 

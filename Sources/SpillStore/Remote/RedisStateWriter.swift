@@ -151,7 +151,12 @@ package final class RedisStateWriter: RedisFileSystem {
     func finish(keptFor time: Duration) throws(RedisFailure) -> Int {
         try attempt { inner throws(RedisFailure) in
             try send(inner.pending.keys.sorted(), &inner)
-            try renew(inner.sent, "\(time.nanoseconds / 1_000_000)")
+            let time = "\(time.nanoseconds / 1_000_000)"
+            try renew(inner.sent, time)
+            if state.options.requiredReplicas > 0 {
+                let last = state.keys.segment(inner.sent - 1, of: generation)
+                try connection.awaitReplicas(state.options.requiredReplicas, of: [last], in: time)
+            }
             return inner.size
         }
     }

@@ -165,9 +165,18 @@ import Testing
     @Test func aNewPrimaryIsAskedWhetherItEvicts() async throws {
         let (primary, replica) = try TestServer.pair(replica: "--maxmemory-policy", "allkeys-lru")
         let fixture = try RemoteFixture(Self.remote(primary, replica))
+        // One whose only write is of such a value.
+        let manager = try makeManager {
+            $0.remote = Self.remote(primary, replica)
+            $0.supportedDispositions = [.keep, .spill]
+        }
+        let bytes = RemoteFixture.bytes(20_000)
+        let alone = try addController("app", to: manager.root).cache("mine", initialValue: bytes)
         replica.waitUntilReplicated(from: primary)
         primary.kill()
         replica.promote()
+        _ = await manager.simulateMemoryWarning(.critical)
+        #expect(alone.residency == .resident)
         for _ in 0..<2 {
             await fixture.evict()
             #expect(fixture.isKept && fixture.made.residency == .spilled)
@@ -229,6 +238,55 @@ import Testing
         #expect(failure == RedisFailure(.timedOut, mayArrive: false))
         // It is less than a second; one after the other are twenty.
         #expect(SystemClock().now() - start < .seconds(10))
+    }
+
+    /// The primary is killed as soon as values have left memory: the replica has every byte of them.
+    @Test func whatReplicasMustHaveTheyHave() async throws {
+        let (primary, replica) = try TestServer.pair()
+        var remote = Self.remote(primary, replica)
+        remote.requiredReplicas = 1
+        remote.commandTimeout = .seconds(1)
+        let fixture = try RemoteFixture(remote)
+        // One that does not follow: what only the primary has does not leave memory, if nobody can make it again.
+        replica.stop()
+        let report = await fixture.evict()
+        #expect(fixture.isKept && fixture.made.residency == .spilled)
+        #expect(report.failures.contains { $0.message.contains("requiredReplicas") }, "\(report.failures)")
+        replica.resume()
+        replica.waitUntilReplicated(from: primary)
+        for _ in 0..<10 where !fixture.isSpilled {
+            fixture.wait()
+            await fixture.evict()
+        }
+        #expect(fixture.isSpilled)
+        primary.kill()
+        replica.promote()
+        await fixture.expectAll()
+    }
+
+    @Test func aStateThatReplicasMustHaveTheyHave() async throws {
+        let (primary, replica) = try TestServer.pair()
+        let sizes = [1_500_000, 5000, 10]
+        let travelling = TravellingState(replica)
+        var remote = Self.remote(primary, replica)
+        remote.requiredReplicas = 1
+        remote.commandTimeout = .seconds(1)
+        let state = travelling.state(by: remote)
+        let app = try TravellingApp(sizes)
+        replica.stop()
+        let error = await #expect(throws: PressureError.self) {
+            try await app.manager.saveState(to: state, version: "1")
+        }
+        #expect(error?.message.contains("requiredReplicas") == true, "\(String(describing: error))")
+        replica.resume()
+        replica.waitUntilReplicated(from: primary)
+        remote.commandTimeout = .seconds(20)
+        try await app.manager.saveState(to: travelling.state(by: remote), version: "1")
+        primary.kill()
+        replica.promote()
+        // The lock has gone on with the one that was killed, or is let go.
+        travelling.endLease()
+        try await travelling.expect(sizes)
     }
 
     @Test func aStateIsRestoredFromTheReplicaThatTookOver() async throws {

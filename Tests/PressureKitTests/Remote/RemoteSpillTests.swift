@@ -216,6 +216,7 @@ import Testing
             { $0.connections = 0 }, { $0.lease = .milliseconds(10) }, { $0.commandTimeout = .zero },
             { $0.keyPrefix = "a{b" }, { $0 = .redis(host: "") }, { $0 = .redis(host: "a", port: 70_000) },
             { $0 = .redis(host: "a", user: "somebody") }, { $0.limit = .zero },
+            { $0.requiredReplicas = -1 },
             { $0 = .redis(socketPath: String(repeating: "x", count: 108)) },
         ]
         for mistake in mistakes {

@@ -177,6 +177,10 @@ final class TestServer: @unchecked Sendable {
         let primary = try TestServer(port: freePort())
         let replica = try TestServer(options, port: freePort())
         replica.follow(primary)
+        // It is sent writes from its first acknowledgement on, which it gives once a second.
+        let connection = try primary.connect()
+        for words in [["SET", "ready", ""], ["DEL", "ready"]] { _ = try connection.ask(words) }
+        #expect(try connection.ask(["WAIT", "1", "30000"]).integer == 1)
         return (primary, replica)
     }
 
