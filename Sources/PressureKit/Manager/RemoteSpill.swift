@@ -51,8 +51,8 @@ public struct RemoteSpill: Sendable {
         set { options.server.commandTimeout = newValue }
     }
 
-    /// The most connections at a time, to all addresses together; they are made when they are needed. The default is 4. In place of a disk, as many
-    /// threads write in a reclaim: the further away the server, the more it gains.
+    /// The most connections at a time, to all addresses together; they are made when they are needed. The default is 4. In place
+    /// of a disk, as many threads write in a reclaim: the further away the server, the more it gains.
     public var connections: Int {
         get { options.server.connections }
         set { options.server.connections = newValue }
@@ -82,7 +82,8 @@ public struct RemoteSpill: Sendable {
         set { options.keyPrefix = newValue }
     }
 
-    /// A Redis or Valkey server that listens on the network, or a node of a Redis Cluster. Does not connect: the manager does when it is made.
+    /// A Redis or Valkey server that listens on the network, or a node of a Redis Cluster. Does not connect: the manager does when
+    /// it is made.
     ///
     /// - Parameters:
     ///   - host: its name or address.

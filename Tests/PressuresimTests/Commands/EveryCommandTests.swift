@@ -20,7 +20,9 @@ import Testing
 
         var testDescription: String { name }
 
-        static let all = [
+        static let all = usual + withRedis
+
+        private static let usual = [
             Row(name: "run", arguments: ["FILE"], wrong: [[], ["/no/such.yaml"], ["FILE", "--seed", "x"]]),
             Row(name: "compare", arguments: ["FILE"], wrong: [[], ["/no/such.yaml"], ["FILE", "--runs", "0"]]),
             Row(
@@ -50,6 +52,14 @@ import Testing
             Row(name: "schema", wrong: [["more"]], hasJSON: false, isShort: true),
             Row(name: "manual", arguments: ["NEW"], wrong: [[], ["NEW", "more"]], hasJSON: false),
         ]
+
+        #if Redis
+        private static let withRedis = [
+            Row(name: "remote", arguments: ["nowhere"], wrong: [[], ["a:0"], ["a", "--all"]])
+        ]
+        #else
+        private static let withRedis: [Row] = []
+        #endif
 
         static var withJSON: [Row] { all.filter(\.hasJSON) }
         static var short: [Row] { all.filter(\.isShort) }
