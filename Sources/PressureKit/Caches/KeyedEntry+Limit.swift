@@ -51,7 +51,8 @@ extension KeyedEntry {
     private func evict(_ slot: Slot<Value>, _ batch: inout LimitBatch?, _ mustLeave: Bool) -> Bool {
         var word = unsafe slot.header.pointee.state
         let engine = host?.engine
-        let canSpill = batch != nil
+        // Writing may have failed, and been suspended, since the batch was begun.
+        let canSpill = batch != nil && engine?.canSpill ?? false
         let ended = unsafe wayOutOfEnded(slot.base, &word)
         let freely = unsafe wayOut(slot.base, word, canSpill: canSpill)
         let method = traits.current.method(for: word, canSpill: canSpill, compression: .none, freely: freely)
@@ -62,9 +63,8 @@ extension KeyedEntry {
         case .drop: return unsafe release(slot.base, dropping: true) != nil
         case .spill, .compress:
             if unsafe batch?.takes(slot.base) ?? false {
-                let (bytes, count) = (batch?.bytes ?? 0, batch?.count ?? 0)
-                guard unsafe batch?.add(slot.base) ?? false else { return false }
-                noteLeaving((batch?.bytes ?? 0) - bytes, values: (batch?.count ?? 0) - count)
+                guard let bytes = unsafe batch?.add(slot.base) else { return false }
+                noteLeaving(bytes, values: 1)
                 return true
             }
             guard mustLeave, let engine, unsafe engine.spill(self, slot.base) else { return false }

@@ -10,6 +10,9 @@ public struct CacheOptions: Sendable, Hashable {
     public var supportedDispositions: Disposition
 
     /// The bytes of values in memory that a keyed cache keeps to on its own, without any pressure; `nil` for no limit.
+    ///
+    /// Small values that have to be written leave up to 16 at a time, a sixteenth of the limit at most; while they are being
+    /// written, others may bring as much.
     public var limit: ByteCount?
 
     /// The number of values in memory that a keyed cache keeps to, likewise.

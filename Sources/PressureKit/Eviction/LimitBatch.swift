@@ -4,7 +4,7 @@ import Synchronization
 /// Small values that leave a cache because it keeps to its own limit, and are written together: of one by one, each takes a write
 /// and, if nobody can make it again, a write to the device that is waited for and read back.
 struct LimitBatch: BatchedVictims {
-    /// So many are a tenth of the writes, and no more than a moment's values leave ahead of their time.
+    /// A sixteenth of the writes, and no more than a moment's values leave ahead of their time.
     static let mostValues = 16
 
     private let entry: CacheEntry
@@ -29,13 +29,14 @@ struct LimitBatch: BatchedVictims {
         return 1...SegmentFile.longestBatched ~= byteCount
     }
 
-    /// Adds a value, which is being copied from then on; `false` when it may not be.
-    mutating func add(_ slot: UnsafeMutableRawPointer) -> Bool {
-        guard count < Self.mostValues, unsafe entry.beginCopy(slot, in: target.file) else { return false }
+    /// Adds a value, which is being copied from then on. Returns what it takes in memory; `nil` when it may not be.
+    mutating func add(_ slot: UnsafeMutableRawPointer) -> Int? {
+        guard count < Self.mostValues, unsafe entry.beginCopy(slot, in: target.file) else { return nil }
         addresses[count] = UInt(bitPattern: slot)
         count += 1
-        unsafe bytes += entry.header(slot).pointee.footprint.load(ordering: .relaxed)
-        return true
+        let footprint = unsafe entry.header(slot).pointee.footprint.load(ordering: .relaxed)
+        bytes += footprint
+        return footprint
     }
 
     func entry(ofVictim victim: Int) -> CacheEntry { entry }

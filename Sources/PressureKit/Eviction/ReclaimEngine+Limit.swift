@@ -1,4 +1,3 @@
-import CLinuxShims
 import SpillStore
 
 /// How a cache keeps to its own limit: copies that are written on the thread of whoever brought too much, outside any reclaim.

@@ -1,4 +1,3 @@
-import CLinuxShims
 import PressureSignals
 import PressureSystem
 import SpillStore

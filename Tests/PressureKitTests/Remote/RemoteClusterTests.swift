@@ -112,22 +112,7 @@ import Testing
         #expect(error?.code == .restoreFailed && error?.message.contains("moves keys") == true)
         #expect(try await fixture.made.value() == RemoteFixture.bytes(70_000) && fixture.loads.value == 2)
         let isOver = Shared(false)
-        async let turns = withTaskGroup(of: Int.self) { group in
-            for index in RemoteFixture.sizes.indices {
-                group.addTask {
-                    var turns = 0
-                    while !isOver.value || turns < 10 {
-                        await fixture.evict()
-                        let value = try? await fixture.mine[index].value()
-                        #expect(value == nil || value == RemoteFixture.bytes(RemoteFixture.sizes[index]))
-                        turns += 1
-                        fixture.wait()
-                    }
-                    return turns
-                }
-            }
-            return await group.reduce(0, +)
-        }
+        async let turns = fixture.comeAndGo(until: isOver)
         // As a tool does it: until none is left, and then both are told.
         while let names = source.run("CLUSTER", "GETKEYSINSLOT", slot, "100"), !names.isEmpty {
             for name in names.split(separator: "\n") { migrate(String(name)) }

@@ -54,6 +54,26 @@ struct RemoteFixture {
     /// Whether all values that nobody can make again are in memory.
     var isKept: Bool { mine.allSatisfy { $0.residency == .resident } }
 
+    /// Values go and come back, ten times each at least, and what comes back is right. Returns how often that was.
+    func comeAndGo(until isOver: Shared<Bool>) async -> Int {
+        await withTaskGroup(of: Int.self) { group in
+            for (cache, size) in zip(mine, Self.sizes) {
+                group.addTask { [self] in
+                    var turns = 0
+                    while !isOver.value || turns < 10 {
+                        await evict()
+                        let value = try? await cache.value()
+                        #expect(value == nil || value == Self.bytes(size))
+                        turns += 1
+                        wait()
+                    }
+                    return turns
+                }
+            }
+            return await group.reduce(0, +)
+        }
+    }
+
     /// Every value has its bytes, and none was loaded again.
     func expectAll(loads: Int = 1) async {
         for (cache, size) in zip(mine, Self.sizes) {

@@ -132,22 +132,7 @@ import Testing
         let (primary, replica) = try TestServer.pair()
         let fixture = try RemoteFixture(Self.remote(primary, replica))
         let isOver = Shared(false)
-        async let turns = withTaskGroup(of: Int.self) { group in
-            for index in RemoteFixture.sizes.indices {
-                group.addTask {
-                    var turns = 0
-                    while !isOver.value || turns < 10 {
-                        await fixture.evict()
-                        let value = try? await fixture.mine[index].value()
-                        #expect(value == nil || value == RemoteFixture.bytes(RemoteFixture.sizes[index]))
-                        turns += 1
-                        fixture.wait()
-                    }
-                    return turns
-                }
-            }
-            return await group.reduce(0, +)
-        }
+        async let turns = fixture.comeAndGo(until: isOver)
         for (old, new) in [(primary, replica), (replica, primary)] {
             // As soon as it knows that the other has come this far.
             TestServer.waitUntil { old.run("FAILOVER", "TO", "127.0.0.1", "\(new.port)") == "OK" }
