@@ -24,7 +24,9 @@ extension SeedWorld {
     }
 
     func before(_ home: Int) -> Before {
-        Before(
+        // Nothing looks between a step's last read and this: the task that has made that value may still hold it.
+        letTasksEnd(homes[home])
+        return Before(
             live: homes[home].live.bytes,
             calls: calls,
             writes: homes[home].disk.faulty.calls(.write),
