@@ -13,8 +13,9 @@ alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTab
 alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # They end processes, or make some that start threads after fork(2).
-# The last three weigh a process, which the sanitizer makes heavier.
-alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|ScratchMemory|whatIsClaimedIsReturned)'
+# The last four weigh a process, which the sanitizer makes heavier.
+alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|ScratchMemory|whatIsClaimedIsReturned'
+alone+='|smallBlocksYieldLittle)'
 
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 # `Lock` has to be told.

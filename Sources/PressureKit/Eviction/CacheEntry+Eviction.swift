@@ -24,6 +24,7 @@ extension CacheEntry {
             compression: compression,
             writeTime: .nanoseconds(Int64(statistics.writeCost(byteCount: byteCount))),
             findsOut: statistics.isFindingOut,
+            isUnconfirmed: statistics.isUnconfirmed,
             // Fibonacci hashing (Knuth, TAOCP 6.4): instants are far from random.
             draw: Double(arrival &* 0x9E37_79B9) / 0x1p32
         )

@@ -85,7 +85,7 @@ extension Candidate {
     package func age(at now: UInt32) -> UInt32 { now &- stamp }
 
     /// Nanoseconds that its next reader waits if it leaves. A copy is preferred to the loader once there is one; before,
-    /// ``Method/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:compression:writeTime:findsOut:draw:)`` has chosen the cheaper one.
+    /// ``Method/forDirty(isReloadable:loadTime:restoreTime:byteCount:canSpill:compression:writeTime:findsOut:isUnconfirmed:draw:)`` has chosen the cheaper one.
     package var returnCost: Float { method == .drop && reloadCost.isFinite ? reloadCost : restoreCost }
 }
 
@@ -101,11 +101,13 @@ extension Candidate.Method {
     /// writing them takes more from its readers than they would ever save.
     ///
     /// But what a restore takes is known only of values that were written: a cache would go by an estimate for ever. So a few
-    /// are written to find out, for a fiftieth of the time that loads take.
+    /// are written to find out, for a fiftieth of the time that loads take. And where a load is so short that all depends on how
+    /// fast the disk answers, no more than a few are on the word of an estimate.
     ///
     /// - Parameters:
     ///   - writeTime: What writing takes; `nil` for nothing.
     ///   - findsOut: Whether too few restores were measured: ``CacheStatistics/isFindingOut``.
+    ///   - isUnconfirmed: Whether many were written on the word of an estimate: ``CacheStatistics/isUnconfirmed``.
     ///   - draw: A random number, 0 ..< 1, the same for a value until it comes back.
     package static func forDirty(
         isReloadable: Bool,
@@ -116,6 +118,7 @@ extension Candidate.Method {
         compression: CompressedTierUse = .none,
         writeTime: Duration? = nil,
         findsOut: Bool = false,
+        isUnconfirmed: Bool = false,
         draw: Double = 0
     ) -> Candidate.Method {
         let copy: Candidate.Method = compression == .first || compression == .fallback && !canSpill ? .compress : .spill
@@ -125,8 +128,12 @@ extension Candidate.Method {
         let restore = restoreTime ?? .nanoseconds(Int64(CostEstimate.restore(byteCount: byteCount)))
         let saved = loadTime - restore
         guard let writeTime else { return saved > .zero ? copy : .drop }
-        let isWorthIt = saved > .zero && saved * 3 >= loadTime
+        let isKnown = !isUnconfirmed || loadTime >= Self.longLoad
+        let isWorthIt = isKnown && saved > .zero && saved * 3 >= loadTime
         let gain = max(isWorthIt ? saved : .zero, findsOut ? loadTime / 50 : .zero)
         return gain / writeTime > draw ? copy : .drop
     }
+
+    /// Beside a load that takes longer the latency of a disk makes little difference.
+    private static let longLoad = Duration.nanoseconds(5 * Int64(CostEstimate.latency))
 }

@@ -27,8 +27,10 @@ final class FreeHeap: Sendable {
         var lookedAt: MonotonicInstant?
         /// When it is read again.
         var next: MonotonicInstant?
-        /// How long giving it back took last.
+        /// How long giving it back took last…
         var giving = Duration.zero
+        /// …and whether the system got at least half of it.
+        var yieldsMuch = true
         /// What values have left in it since.
         var unreturned = 0
 
@@ -44,6 +46,7 @@ final class FreeHeap: Sendable {
     private let clock: any MonotonicClock
     private let read: @Sendable () -> Int
     private let trim: @Sendable () -> Void
+    private let inMemory: @Sendable () -> Int?
     private let state: Lock<State>
 
     /// Scratch of 64 loaders, 64 KiB each.
@@ -58,20 +61,27 @@ final class FreeHeap: Sendable {
     /// - Parameters:
     ///   - read: the free bytes of the heap, in memory or not.
     ///   - trim: gives back to the system what it can of them.
+    ///   - inMemory: the bytes of the process that are in memory; `nil` for unknown.
     init(
         clock: any MonotonicClock,
         read: @escaping @Sendable () -> Int = { Int(clamping: pk_heap_free()) },
-        trim: @escaping @Sendable () -> Void = { _ = pk_malloc_trim() }
+        trim: @escaping @Sendable () -> Void = { _ = pk_malloc_trim() },
+        inMemory: @escaping @Sendable () -> Int? = { nil }
     ) {
         self.clock = clock
         self.read = read
         self.trim = trim
+        self.inMemory = inMemory
         state = Lock(State(absent: read()))
     }
 
-    /// The heap of this process; if it is not `isMeasured`, it is taken to be full, so that a run can be repeated.
-    convenience init(clock: any MonotonicClock, isMeasured: Bool) {
-        if isMeasured { self.init(clock: clock) } else { self.init(clock: clock, read: { 0 }) }
+    /// The heap of a process, this one; with `nil` it is taken to be full, so that a run can be repeated.
+    convenience init(clock: any MonotonicClock, process: ProcessFootprint?) {
+        if let process {
+            self.init(clock: clock, inMemory: { process.residentBytes() })
+        } else {
+            self.init(clock: clock, read: { 0 })
+        }
     }
 
     /// The bytes that were free and in memory when that was read last, less what values have taken since: the thread that
@@ -86,22 +96,20 @@ final class FreeHeap: Sendable {
     /// Reads how much it is, if the last answer is old. Takes some ten microseconds, with many blocks some hundred, and
     /// waits for whoever allocates: on the reclaim thread, not on the monitor's.
     ///
-    /// - Parameters:
-    ///   - resident: The bytes of values in memory.
-    ///   - rest: What of the process is in memory and no value, the free part of the heap included; `nil` for unknown.
+    /// - Parameter resident: The bytes of values in memory.
     /// - Returns: whether it was read.
-    @discardableResult func look(resident: () -> Int = { 0 }, rest: () -> Int? = { nil }) -> Bool {
+    @discardableResult func look(resident: () -> Int = { 0 }) -> Bool {
         let now = clock.now()
         if let next = state.withLock({ $0.next }), now < next { return false }
         // Before what is free: what comes between the two has taken of it, and is taken off once more.
-        let resident = resident()
+        let before = resident()
         let free = read()
-        let rest = rest()
+        let rest = inMemory().map { $0 - resident() }
         let end = clock.now()
         state.withLock { state in
             state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
             state.absent = min(state.absent, free)
-            state.resident = resident
+            state.resident = before
             state.present = free - state.absent
             if let rest { state.leave(for: rest - state.present, at: end) }
         }
@@ -111,12 +119,25 @@ final class FreeHeap: Sendable {
     // MARK: Giving it back
 
     /// Gives it back to the system. Takes milliseconds.
-    func giveBack() {
+    ///
+    /// Whole pages only: of small values that leave here and there the system gets a tenth, of those of 32 KiB nearly all
+    /// (measured). What of it stays in memory is taken to be gone as well: others take it, and what is left is of no use to them.
+    ///
+    /// - Parameter room: What memory there was; `nil` while nobody watches.
+    func giveBack(beside room: AdmissionRoom? = nil) {
+        let before = inMemory()
         let start = clock.now()
         trim()
+        let trimmed = clock.now()
+        let after = inMemory()
         let free = read()
         let end = clock.now()
         state.withLock { state in
+            if let before, let after, free > state.absent {
+                // What others have taken meanwhile hides as much of it.
+                let returned = before - after + (room?.taken(in: trimmed - start) ?? 0)
+                state.yieldsMuch = 2 * returned >= free - state.absent
+            }
             state.absent = free
             state.present = 0
             state.giving = end - start
@@ -124,6 +145,9 @@ final class FreeHeap: Sendable {
             state.next = end + Self.freshness.least
         }
     }
+
+    /// Whether the system got at least half of it last time, as far as anybody knows.
+    var yieldsMuch: Bool { state.withLock { $0.yieldsMuch } }
 
     /// A batch has ended, and its values have left so many bytes that were not given back.
     func note(unreturned bytes: Int) { state.withLock { $0.unreturned += bytes } }

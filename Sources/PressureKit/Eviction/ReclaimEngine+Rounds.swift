@@ -68,10 +68,11 @@ extension ReclaimEngine {
         /// What memory there was, and how fast others take it; `nil` while nobody watches.
         var room: AdmissionRoom?
 
-        /// Whether to give back what values have left in the heap: others need it before the reclaim has ended.
+        /// Whether to give back what values have left in the heap: others need it before the reclaim has ended. Where that
+        /// yields little, not before the system has less than is to stay free.
         func wantsTrim(of heap: FreeHeap, by clock: any MonotonicClock) -> Bool {
             unreturned >= heap.worthGivingBack(in: room) && (isOver != nil || isHasty || isHurried?() ?? false)
-                && (nextTrim.map { $0 <= clock.now() } ?? true)
+                && (heap.yieldsMuch || room?.restsOnHeap ?? true) && (nextTrim.map { $0 <= clock.now() } ?? true)
         }
 
         /// What was freed since it was given back last, in this reclaim.
@@ -346,7 +347,7 @@ extension ReclaimEngine {
 
     private func trim(_ progress: inout Progress) {
         let start = clock.now()
-        heap.giveBack()
+        heap.giveBack(beside: progress.room)
         progress.noteTrim(from: start, to: clock.now())
     }
 

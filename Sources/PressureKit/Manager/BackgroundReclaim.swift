@@ -20,7 +20,7 @@ struct BackgroundReclaim: Sendable {
         var fruitless = 0
         while !isInterrupted(), let wish = newWish() {
             if wish.givesHeapBack {
-                giveHeapBack()
+                giveHeapBack(in: wish.room)
                 continue
             }
             guard wish.bytes > 0 else { break }
@@ -44,14 +44,14 @@ struct BackgroundReclaim: Sendable {
             fruitless = batch * 4 < wish.bytes ? fruitless + 1 : 0
             context.admission.note(batch: batch, isExhausted: fruitless > 1)
             // What values leave in the heap is of no use to others, and the books take it for returned.
-            if isShrinking, context.engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack() }
+            if isShrinking, context.engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room) }
         }
         return freed
     }
 
-    private func giveHeapBack() {
+    private func giveHeapBack(in room: AdmissionRoom) {
         let start = context.clock.now()
-        context.engine.heap.giveBack()
+        context.engine.heap.giveBack(beside: room)
         let duration = context.clock.now() - start
         context.admission.refresh()
         context.admission.noteHeapGivenBack(in: duration)
@@ -72,7 +72,7 @@ struct BackgroundReclaim: Sendable {
     private func newWish() -> Admission.BackgroundWish? {
         // The room counts it.
         let resident = { context.books.reading.resident }
-        let isNew = context.engine.heap.look(resident: resident, rest: { context.engine.residentBytes() - resident() })
+        let isNew = context.engine.heap.look(resident: resident)
         if isNew { context.admission.refresh() }
         guard let wish = context.admission.backgroundWish() else { return nil }
         let limit = wish.room.isTaken ? Self.freshness.hurried : Self.freshness.usual

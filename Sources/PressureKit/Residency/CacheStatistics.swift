@@ -56,8 +56,17 @@ package struct CacheStatistics: ~Copyable, Sendable {
     /// Whether so few values were read back that what it takes is not known: none to speak of, or next to none of late. Not
     /// more than that, for what has a copy is read back from it, also where its loader is faster.
     package var isFindingOut: Bool {
-        restores.load(ordering: .relaxed) < 16 + loads.load(ordering: .relaxed) / 256
+        restores.load(ordering: .relaxed) < Self.fewRestores + loads.load(ordering: .relaxed) / 256
     }
+
+    /// Whether so many values were written that some should have come back by now, and too few have to know what that takes.
+    package var isUnconfirmed: Bool {
+        writes.load(ordering: .relaxed) >= Self.manyWrites && restores.load(ordering: .relaxed) < Self.fewRestores
+    }
+
+    private static let fewRestores = 16
+    /// Of values that are read unevenly more than one in sixteen comes back soon.
+    private static let manyWrites = 256
 
     /// A reclaim takes something from this cache, and looks so many ticks of the ``UseClock`` ahead.
     func noteReclaim(horizon ticks: UInt32, _ scale: UseScale) {

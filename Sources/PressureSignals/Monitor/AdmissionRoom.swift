@@ -81,8 +81,11 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
         bytes += heap
     }
 
-    /// Whether the system needs the free part of the heap back: without it readers would wait.
-    package var wantsHeapBack: Bool { heap >= max(high / 8, 1 << 18) && bytes - heap < 0 }
+    /// Whether only the free part of the heap keeps readers from waiting: the system has less than the least that is to be free.
+    package var restsOnHeap: Bool { bytes - heap < 0 }
+
+    /// Whether the system needs the free part of the heap back.
+    package var wantsHeapBack: Bool { heap >= max(high / 8, 1 << 18) && restsOnHeap }
 
     /// Whether it needs it now: more than half of the least that is to be free is gone, or others take it.
     package var needsHeapBack: Bool { wantsHeapBack && (isTaken || bytes - heap < -overdraft) }
@@ -115,8 +118,11 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// What others may have taken since it was sampled.
-    package func taken(at now: MonotonicInstant) -> Int {
-        Int(min(surge * Double((now - takenAt).nanoseconds) / 1e9, Double(Int32.max)))
+    package func taken(at now: MonotonicInstant) -> Int { taken(in: now - takenAt) }
+
+    /// What others may take in so long.
+    package func taken(in duration: Duration) -> Int {
+        Int(min(surge * Double(duration.nanoseconds) / 1e9, Double(Int32.max)))
     }
 
     /// What is left of it once what the library has done since is taken into account.

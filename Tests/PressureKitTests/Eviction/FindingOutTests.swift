@@ -25,6 +25,71 @@ import Testing
         #expect(cache.statistics.loads == loads)
     }
 
+    /// A load of 60 µs, and a restore that is taken for 34 and would take as long: until one has come back, few are written.
+    @Test func anEstimateIsNotGoneByForEver() async throws {
+        let clock = ManualClock()
+        let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.clock = clock }
+        let cache = try manager.root.keyedCache("values") { (key: Int) in
+            clock.advance(by: .microseconds(60))
+            return SlowlyWritten(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 4096), clock: clock)
+        }
+        var spilled = 0
+        for round in 0..<40 {
+            for key in 0..<100 { try cache.loadIfNeeded(for: 100 * round + key) }
+            let report = await manager.reclaim(.mebibytes(100))
+            spilled += report.evicted.reduce(0) { $0 + ($1.outcome == .spilled ? $1.count : 0) }
+        }
+        #expect((256..<600).contains(spilled), "of 4,000 that nobody has read again")
+    }
+
+    /// Takes 50 µs to write.
+    private struct SlowlyWritten: Spillable {
+        var bytes: [UInt8]
+        var clock: ManualClock?
+
+        init(bytes: [UInt8], clock: ManualClock?) { (self.bytes, self.clock) = (bytes, clock) }
+
+        var spillByteCount: Int { bytes.spillByteCount }
+        func withSpillBytes(_ body: (RawSpan) -> Void) {
+            clock?.advance(by: .microseconds(50))
+            bytes.withSpillBytes(body)
+        }
+        init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+            unsafe try self.init(bytes: [UInt8](spillByteCount: spillByteCount, restoringWith: fill), clock: nil)
+        }
+    }
+
+    @Test func whatManyCopiesHaveNotShownIsUnconfirmed() {
+        let statistics = CacheStatistics()
+        func isUnconfirmed() -> Bool { statistics.isUnconfirmed }
+        for _ in 0..<255 { statistics.noteWrite(.microseconds(50), byteCount: 4096) }
+        #expect(!isUnconfirmed(), "some may have had no time to come back")
+        statistics.noteWrite(.microseconds(50), byteCount: 4096)
+        #expect(isUnconfirmed())
+        for _ in 0..<16 { statistics.noteRestore(.microseconds(60)) }
+        #expect(!isUnconfirmed())
+    }
+
+    /// Beside a load that takes long it hardly matters how fast the disk answers.
+    @Test(arguments: [(60, 0.02), (99, 0.03), (100, 1), (1000, 1)])
+    func onlyShortLoadsWaitForThat(load: Int, part: Double) {
+        let written = (0..<1000).count { number in
+            let method = Candidate.Method.forDirty(
+                isReloadable: true,
+                loadTime: .microseconds(load),
+                restoreTime: nil,
+                byteCount: 4096,
+                canSpill: true,
+                writeTime: .microseconds(50),
+                findsOut: true,
+                isUnconfirmed: true,
+                draw: Double(number) / 1000
+            )
+            return method == .spill
+        }
+        #expect(abs(Double(written) / 1000 - part) < 0.011)
+    }
+
     /// Where loaders are faster than the disk, a value with a copy is worse off: there are to be few.
     @Test func itEndsWhenEnoughIsKnown() {
         let statistics = CacheStatistics()

@@ -1,5 +1,6 @@
 import PressureKitTestSupport
 import PressureKitTesting
+import PressureSignals
 import Testing
 
 @testable import PressureKit
@@ -29,12 +30,19 @@ import Testing
     @Test func whatLoadersWillNeedAgainIsNotForValues() {
         let clock = ManualClock()
         let free = Lock(0)
-        let heap = FreeHeap(clock: clock, read: { free.withLock { $0 } }, trim: {})
+        let inMemory = Lock(0)
+        let heap = FreeHeap(
+            clock: clock,
+            read: { free.withLock { $0 } },
+            trim: {},
+            inMemory: { inMemory.withLock { $0 } }
+        )
         /// The rest of the process has so much in use, and so much of the heap is free.
         func bytes(inUse used: Int, free now: Int, after pause: Duration = .milliseconds(100)) -> Int {
             free.withLock { $0 = now }
+            inMemory.withLock { $0 = used + now }
             clock.advance(by: pause)
-            heap.look(rest: { used + now })
+            heap.look()
             return heap.bytes(beside: 0)
         }
         #expect(bytes(inUse: 50 << 20, free: 1 << 20) == 1 << 20)
@@ -66,6 +74,52 @@ import Testing
         clock.advance(by: .seconds(1))
         heap.look(resident: { 23_000 })
         #expect(heap.bytes(beside: 23_000) == 2000)
+    }
+
+    /// Whether it is worth giving back again: of small values here and there hardly a page goes to the system.
+    @Test(arguments: [(12, true), (10, true), (9, false), (0, false), (-5, false)])
+    func whatTheSystemGotOfItIsKnown(returned: Int, yieldsMuch: Bool) {
+        let clock = ManualClock()
+        let inMemory = Lock(100)
+        let free = Lock(5)
+        let heap = FreeHeap(
+            clock: clock,
+            read: { free.withLock { $0 } },
+            trim: { inMemory.withLock { $0 -= returned } },
+            inMemory: { inMemory.withLock { $0 } }
+        )
+        #expect(heap.yieldsMuch, "nobody knows yet")
+        // Five of them were free at the start, and perhaps not in memory.
+        free.withLock { $0 = 25 }
+        heap.giveBack()
+        #expect(heap.yieldsMuch == yieldsMuch)
+        heap.giveBack()
+        #expect(heap.yieldsMuch == yieldsMuch, "there was nothing to give")
+    }
+
+    /// What others take meanwhile hides what the system got.
+    @Test func othersWhoTakeMemoryAreNotHeldAgainstIt() {
+        let clock = ManualClock()
+        let inMemory = Lock(100)
+        let free = Lock(0)
+        let heap = FreeHeap(
+            clock: clock,
+            read: { free.withLock { $0 } },
+            trim: { [clock] in
+                inMemory.withLock { $0 += 20 - 15 }
+                clock.advance(by: .seconds(2))
+            },
+            inMemory: { inMemory.withLock { $0 } }
+        )
+        var room = AdmissionRoom(bytes: 0, takenAt: clock.now())
+        room.surge = 10
+        free.withLock { $0 = 20 }
+        heap.giveBack(beside: room)
+        #expect(heap.yieldsMuch)
+        room.surge = 5
+        free.withLock { $0 = 40 }
+        heap.giveBack(beside: room)
+        #expect(!heap.yieldsMuch)
     }
 
     @Test func itIsNotReadAllTheTime() {
@@ -122,5 +176,21 @@ import Testing
             heap.giveBack()
             #expect(heap.bytes(beside: 0) == 0)
         }
+    }
+
+    /// The real one again: the system gets what values of many pages leave, and next to nothing of what is smaller than a page.
+    @Test(arguments: [(4 << 10, false), (64 << 10, true)])
+    func smallBlocksYieldLittle(size: Int, yieldsMuch: Bool) throws {
+        func yields() throws -> Bool {
+            let heap = FreeHeap(clock: SystemClock(), process: try ProcessFootprint())
+            var values = (0..<(64 << 20) / size).map { _ in [UInt8](repeating: 1, count: size) }
+            values = values.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+            return withExtendedLifetime(values) {
+                heap.giveBack()
+                return heap.yieldsMuch
+            }
+        }
+        // Tests beside this one come and go with their memory.
+        #expect(try (0..<5).contains { _ in try yields() == yieldsMuch })
     }
 }

@@ -71,6 +71,25 @@ import Testing
         #expect(room.worthGivingBack(in: .zero) == 1 << 20)
     }
 
+    /// Small values leave hardly a whole page: going through them all is not for as long as the system has enough.
+    @Test func whatYieldsLittleIsNotGivenBackBeforeItMust() throws {
+        let free = Lock(0)
+        let heap = FreeHeap(clock: clock, read: { free.withLock { $0 } }, trim: {}, inMemory: { 1000 })
+        var progress = try progress { false }
+        progress.freed = 1 << 30
+        var room = AdmissionRoom(bytes: 3, takenAt: clock.now())
+        room.heap = 3
+        progress.room = room
+        #expect(progress.wantsTrim(of: heap, by: clock), "nobody knows what it yields")
+        free.withLock { $0 = 1 << 20 }
+        heap.giveBack()
+        #expect(!progress.wantsTrim(of: heap, by: clock))
+        progress.room?.bytes = 2
+        #expect(progress.wantsTrim(of: heap, by: clock), "the system has less than the least without it")
+        progress.room = nil
+        #expect(progress.wantsTrim(of: heap, by: clock), "nobody knows what it has")
+    }
+
     /// What one batch leaves in the heap is there for the next one to give back.
     @Test func whatBatchesLeaveAddsUp() {
         let room = AdmissionRoom(bytes: 0, takenAt: clock.now())
