@@ -135,5 +135,5 @@ extension Candidate.Method {
     }
 
     /// Beside a load that takes longer the latency of a disk makes little difference.
-    private static let longLoad = Duration.nanoseconds(5 * Int64(CostEstimate.latency))
+    private static let longLoad = Duration.nanoseconds(10 * Int64(CostEstimate.latency))
 }
