@@ -61,6 +61,8 @@ extension KeyedEntry {
         case .release where !mustLeave, .drop where !mustLeave: return false
         case .release: break
         case .drop: return unsafe release(slot.base, dropping: true) != nil
+        // What nobody can make again stays while writing is not to be tried.
+        case .spill where !canSpill, .compress where !canSpill: return false
         case .spill, .compress:
             if unsafe batch?.takes(slot.base) ?? false {
                 guard let bytes = unsafe batch?.add(slot.base) else { return false }

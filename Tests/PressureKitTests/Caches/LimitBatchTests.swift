@@ -75,6 +75,30 @@ import Testing
         try check(tiles, count: 600)
     }
 
+    /// A disk that is full is left alone for a second, whoever brings values meanwhile, small ones and large ones.
+    @Test(arguments: [4096, 64 << 10]) func aDiskThatHasFailedIsNotTriedWithEachValue(size: Int) throws {
+        let clock = ManualClock()
+        let manager = try makeManager(fileSystem: disk) { $0.clock = clock }
+        let options = CacheOptions(limit: .bytes(16 * size))
+        let tiles = try manager.root.keyedCache("tiles", key: Int.self, value: [UInt8].self, options: options)
+        func tile(_ number: Int, _ size: Int) -> [UInt8] { makeBytes(size, seed: UInt64(number), randomBits: 8) }
+        func set(_ numbers: Range<Int>) { for number in numbers { tiles.set(tile(number, size), for: number) } }
+        set(0..<16)
+        disk.set(FaultyFileSystem.Rule(.error(ENOSPC), on: .write, .from(1)))
+        let before = disk.calls(.write)
+        set(16..<17)
+        let calls = disk.calls(.write)
+        #expect(1...2 ~= calls - before, "\(calls - before)")
+        set(17..<48)
+        #expect(disk.calls(.write) == calls)
+        clock.advance(by: .seconds(2))
+        disk.set(nil)
+        set(48..<49)
+        #expect(disk.calls(.write) > calls)
+        #expect(manager.snapshot().resident <= .bytes(16 * size))
+        for number in 0..<49 { #expect(try tiles.valueIfPresent(for: number) == tile(number, size)) }
+    }
+
     /// Whoever comes while a batch is written need not make room for what is leaving; afterwards all keep to the limit.
     @Test func manyWritersKeepToTheLimit() async throws {
         let tiles = try makeTiles(.mebibytes(1))

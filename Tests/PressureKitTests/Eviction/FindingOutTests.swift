@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Beside a load that takes long it hardly matters how fast the disk answers.
-    @Test(arguments: [(60, 0.02), (99, 0.03), (100, 1), (1000, 1)])
+    @Test(arguments: [(60, 0.02), (199, 0.08), (200, 1), (1000, 1)])
     func onlyShortLoadsWaitForThat(load: Int, part: Double) {
         let written = (0..<1000).count { number in
             let method = Candidate.Method.forDirty(
