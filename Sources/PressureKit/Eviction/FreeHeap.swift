@@ -120,8 +120,8 @@ final class FreeHeap: Sendable {
 
     /// Gives it back to the system. Takes milliseconds.
     ///
-    /// Whole pages only: of small values that leave here and there the system gets a tenth, of those of 32 KiB nearly all
-    /// (measured). What of it stays in memory is taken to be gone as well: others take it, and what is left is of no use to them.
+    /// Whole pages only: of values of 4 KiB that leave here and there the system gets a seventh at first, of those of 32 KiB nearly
+    /// all (measured). What of it stays in memory is taken to be gone as well: others take it, and what is left is of no use to them.
     ///
     /// - Parameter room: What memory there was; `nil` while nobody watches.
     func giveBack(beside room: AdmissionRoom? = nil) {
