@@ -2,10 +2,9 @@ import SpillStore
 
 /// How a cache keeps to its own limit: copies that are written on the thread of whoever brought too much, outside any reclaim.
 extension ReclaimEngine {
-    /// Writes one value's copy. Blocks; allocates. Returns whether the value has a copy now.
+    /// Writes one value's copy, unless writing is not to be tried. Blocks; allocates. Returns whether the value has a copy now.
     func spill(_ entry: CacheEntry, _ slot: UnsafeMutableRawPointer) -> Bool {
-        let target = self.target ?? primary
-        guard unsafe entry.beginCopy(slot, in: target.file) else { return false }
+        guard let target, unsafe entry.beginCopy(slot, in: target.file) else { return false }
         let result = withEncoder { encoder in
             let chunks = unsafe max(1, SegmentFile.chunkCount(forByteCount: entry.plainByteCount(slot)))
             return unsafe target.copier.copy(0..<chunks, of: entry, slot, with: encoder, for: .reclaim)

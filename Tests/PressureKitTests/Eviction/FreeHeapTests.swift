@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// The real one again: the system gets what values of many pages leave, and next to nothing of what is smaller than a page.
+    /// The real one again: the system gets what values of many pages leave, and little of what is hardly larger than one.
     @Test(arguments: [(4 << 10, false), (64 << 10, true)])
     func smallBlocksYieldLittle(size: Int, yieldsMuch: Bool) throws {
         func yields() throws -> Bool {
