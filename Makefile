@@ -7,7 +7,7 @@ export SWIFT
 export SWIFT_DETERMINISTIC_HASHING = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo live bench test check pages format docs api weight man plugin wheel install uninstall
+.PHONY: help setup demo live bench test proof check pages format docs api weight man plugin wheel install uninstall
 .PHONY: fuzz soak seeds guest
 
 help: ## List these targets.
@@ -31,10 +31,13 @@ bench: setup ## Measure the library against this machine's limits, quickly; BENC
 	$(SWIFT) build --configuration release --product pressuresim
 	.build/release/pressuresim bench $(BENCHFLAGS)
 
-test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer, and the example.
+test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer; fault injection, fuzzing.
 	@scripts/test.sh
 
-check: setup ## Warnings, format, arrows, interface, documentation, linkage, scripts and text.
+proof: setup ## What takes longer: real limits, a guest kernel, seeds, traits, examples, pages, the C plugin.
+	@scripts/proof.sh
+
+check: setup ## Warnings, format, arrows, interface, documentation, scripts and text.
 	@scripts/check.sh
 
 pages: setup ## Look at the pages that the tool writes, in a headless browser.

@@ -4,6 +4,7 @@ import PackageDescription
 
 /// What only those who work on the package ask for; see CONTRIBUTING.md.
 let wantsStrictBuild = Context.environment["PRESSUREKIT_STRICT"] != nil
+let wantsOptimizedDebugBuild = Context.environment["PRESSUREKIT_OPTIMIZED"] != nil
 
 /// The language settings of every Swift target, each with the proposal that defines it.
 var settings: [SwiftSetting] = [
@@ -270,4 +271,16 @@ if let only = Context.environment["PRESSUREKIT_ONLY_TESTS"]?.split(separator: ",
     if !only.contains("PluginTests") { others += ["PressureKitC", "CPressureKit"] }
     package.targets.removeAll { ($0.isTest && !kept.contains($0.name)) || others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }
+}
+
+if wantsOptimizedDebugBuild {
+    // For `make test`: what the tests test is optimized, with its assertions; the tests are not, which saves more than it costs.
+    for target in package.targets where !target.isTest && target.name != "PressureKitTestSupport" {
+        target.swiftSettings?.append(
+            .unsafeFlags(
+                ["-O", "-assert-config", "Debug", "-whole-module-optimization", "-num-threads", "2"],
+                .when(configuration: .debug)
+            )
+        )
+    }
 }

@@ -48,13 +48,12 @@ rm -rf "$image" "$mount"
 # A disk of 8 MB/s: a loop device behind the blkio controller (cgroup v1), since few kernels have dm-delay. The library
 # is in a memory limit too, where it waits for what it writes; without one the page cache would hide the disk.
 slow_disk() {
-    local blkio directory tool=.build/release/pressuresim
+    local blkio directory
     blkio=$(awk '/ - cgroup / && $NF ~ /(^|,)blkio(,|$)/ { print $5; exit }' /proc/self/mountinfo)
     [ -n "$blkio" ] || { echo "skipped: the slow disk; there is no blkio controller of cgroup v1"; return 0; }
-    [ -x "$tool" ] || "$swift" build --configuration release --product pressuresim || return
     directory=$(mktemp -d)
     # As root from here on: mounts, limits, and takes both away again.
-    "${as_root[@]}" bash -s "$directory" "$blkio/pressurekit-slow-$$" "$PWD/$tool" <<'ROOT'
+    "${as_root[@]}" bash -s "$directory" "$blkio/pressurekit-slow-$$" "$PRESSURESIM" <<'ROOT'
 directory=$1 group=$2 tool=$3
 cleanup() {
     umount -l "$directory/disk" 2>/dev/null
@@ -101,9 +100,9 @@ ROOT
 }
 
 step "real disks" run 300 RealDiskTests "${as_root[@]}" env PRESSUREKIT_REAL_FAULTS=1
+export PRESSURESIM=${PRESSURESIM:-$PWD/.build/release/pressuresim}
+[ -x "$PRESSURESIM" ] || step "the tool" "$swift" build --configuration release --product pressuresim
 step "a slow disk" slow_disk
-# Built by now, unless the slow disk was skipped.
-[ -x .build/release/pressuresim ] || step "the tool" "$swift" build --configuration release --product pressuresim
 step "a disk that fails late" scripts/faults/late.sh
 step "slow disks below small limits" scripts/faults/throttled.sh
 step "a disk on the network that goes away" scripts/faults/gone.sh

@@ -1,18 +1,33 @@
 #!/usr/bin/env bash
-# The library builds with each trait alone, with none, and with all, when the tests of what differs
-# pass too. The default traits together are what every other build has.
+# traits.sh [--names]: the library builds with each trait alone and with none; test.sh tests it with all of them, and everything
+# else has the default ones. With --names it only says which traits can be had here, and installs what they need.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
-# A module that is compiled as a whole leaves its object file in the package's directory.
-trap 'rm -f ./*.o' EXIT
-# Only what is built here.
-export PRESSUREKIT_ONLY_TESTS=PressureKitTests
 
 # The manifest's own list; those of its dependencies are indented further.
 list=$("$swift" package dump-package | awk '/^  "traits" : \[/{inside=1} /^  \]/{inside=0} inside')
 traits=$(awk '/^      "name"/{gsub(/[",]/, ""); print $3}' <<<"$list" | grep -v '^default$' | sort)
 [ -n "$traits" ] || { echo "traits: the manifest names none" >&2; exit 1; }
+
+# What no default trait needs.
+if ! scripts/setup.sh zstd >&2; then
+    echo "traits: Zstd LEFT OUT, since libzstd's headers cannot be installed here" >&2
+    traits=$(grep -v '^Zstd$' <<<"$traits")
+fi
+if ! scripts/setup.sh redis >&2; then
+    echo "traits: Redis LEFT OUT, since hiredis's headers or a server cannot be installed here" >&2
+    traits=$(grep -v '^Redis$' <<<"$traits")
+fi
+if [ "${1:-}" = --names ]; then
+    paste -sd, <<<"$traits"
+    exit
+fi
+
+# A module that is compiled as a whole leaves its object file in the package's directory.
+trap 'rm -f ./*.o' EXIT
+# Only what is built here.
+export PRESSUREKIT_ONLY_TESTS=PressureKitTests
 
 build() {
     echo "traits: $1"
@@ -22,17 +37,5 @@ build() {
         -Xswiftc -whole-module-optimization --explicit-target-dependency-import-check error "$@"
 }
 
-# What no default trait needs.
-if ! scripts/setup.sh zstd; then
-    echo "traits: Zstd LEFT OUT, since libzstd's headers cannot be installed here"
-    traits=$(grep -v '^Zstd$' <<<"$traits")
-fi
-if ! scripts/setup.sh redis; then
-    echo "traits: Redis LEFT OUT, since hiredis's headers or a server cannot be installed here"
-    traits=$(grep -v '^Redis$' <<<"$traits")
-fi
 build none --disable-default-traits
 for trait in $traits; do build "$trait" --traits "$trait"; done
-echo "traits: all of them, tested"
-"$swift" test --scratch-path .build-traits --traits "$(paste -sd, <<<"$traits")" --no-parallel \
-    --filter 'PressureKitTests\.(Codec|SegmentFile|SpillRecord|Reclaim|Sealing|State|Redis|Remote)'

@@ -3,7 +3,7 @@
 # are played on a real disk, 10 by default. Takes what `make test` has built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-tool=.build/release/pressuresim
+tool=${PRESSURESIM:-.build/release/pressuresim}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 PRESSUREKIT_SEEDS="1-${1:-400}" PRESSUREKIT_SEED_SCENARIOS=$work .build/debug/PressureKitPackageTests.xctest \

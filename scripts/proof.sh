@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What takes longer than `make test`: real memory limits, a guest kernel, thousands of seeds, each trait alone, the examples,
+# the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+# shellcheck source=scripts/steps.sh
+. scripts/steps.sh
+
+# Before anything else installs something: two at a time cannot.
+scripts/traits.sh --names
+
+others() {
+    # As it was built before all this: the package manager lets one at a time at a build. The tests play the first 400.
+    step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
+        PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
+        .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
+    step "traits" scripts/traits.sh
+    step "examples" scripts/example.sh
+    step "C plugin" scripts/plugin.sh
+    step "Python wheel" scripts/wheel.sh --optional
+}
+
+step "build" optimized "$swift" build --build-tests
+# Before the rest begins beside: what is shown there is shown on a machine that has time for it.
+step "real memory limits" env PRESSURESIM="$PWD/.build/debug/pressuresim" scripts/real.sh
+beside others
+step "pages in a browser" optimized scripts/pages.sh
+step "build of the tool" "$swift" build --configuration release --product pressuresim
+step "scenarios" scripts/scenarios.sh
+step "a guest kernel" scripts/guest.sh --short
+step "soak" scripts/soak.sh 0.5
+step "linkage" scripts/linkage.sh
+together others
+finish
