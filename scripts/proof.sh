@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What takes longer than `make test`: real memory limits, a guest kernel, thousands of seeds, each trait alone, the examples,
-# the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
+# What takes longer than `make test`: real memory limits and disks, a guest kernel, thousands of seeds, fuzzing, each trait alone,
+# the examples, the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
@@ -22,12 +22,15 @@ others() {
 
 step "build" optimized "$swift" build --build-tests
 # Before the rest begins beside: what is shown there is shown on a machine that has time for it.
-step "real memory limits" env PRESSURESIM="$PWD/.build/debug/pressuresim" scripts/real.sh
+export PRESSURESIM=$PWD/.build/debug/pressuresim
+step "real memory limits" scripts/real.sh
 beside others
 step "pages in a browser" optimized scripts/pages.sh
+step "real faults" scripts/faults.sh
+step "fuzzing" scripts/fuzz.sh 20
 step "build of the tool" "$swift" build --configuration release --product pressuresim
 step "scenarios" scripts/scenarios.sh
-step "a guest kernel" scripts/guest.sh --short
+step "a guest kernel" env -u PRESSURESIM scripts/guest.sh --short
 step "soak" scripts/soak.sh 0.5
 step "linkage" scripts/linkage.sh
 together others

@@ -33,16 +33,24 @@ measure() { # bytes requests pipeline clients
 }
 large=$(measure 65536 8192 16 50)
 small=$(measure 4194304 200 4 4)
-"$cli" -h "$loopback" -p "$port" flushall >/dev/null
-"$benchmark" -h "$loopback" -p "$port" -t set -d 65536 -n 1 -c 1 --csv >/dev/null
-get=$("$benchmark" -h "$loopback" -p "$port" -t get -n 20000 -c 1 --csv | tail -n 1 | cut -d '"' -f 10)
-"$cli" -h "$loopback" -p "$port" flushall >/dev/null
-
-for round in 1 2 3; do "$tool" remote "$loopback:$port" --measure >"$work/$round.json"; done
-python3 - "$large" "$small" "$get" "$work"/[123].json <<'EOF'
+for round in 1 2 3; do
+    "$cli" -h "$loopback" -p "$port" flushall >/dev/null
+    "$tool" remote "$loopback:$port" --measure >"$work/$round.json"
+done
+# How long half of the answers take at most, in milliseconds, one after the other.
+get() { # bytes
+    "$cli" -h "$loopback" -p "$port" flushall >/dev/null
+    "$benchmark" -h "$loopback" -p "$port" -t set -d "$1" -n 1 -c 1 --csv >/dev/null
+    for _ in 1 2 3; do
+        "$benchmark" -h "$loopback" -p "$port" -t get -n 20000 -c 1 --csv | tail -n 1 | cut -d '"' -f 10
+    done | sort -g | sed -n 2p
+}
+deflated=$(python3 -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["restore"]["deflated_bytes"]))' "$work/1.json")
+python3 - "$large" "$small" "$(get 65536)" "$(get "$deflated")" "$work"/[123].json <<'EOF'
 import json, statistics, sys
-large, small, get = float(sys.argv[1]) * 65536, float(sys.argv[2]) * 4194304, float(sys.argv[3]) * 1000
-rounds = [json.load(open(name))["rows"] for name in sys.argv[4:]]
+large, small, get, get_deflated = (float(word) * scale for word, scale in zip(sys.argv[1:], (65536, 4194304, 1000, 1000)))
+figures = [json.load(open(name)) for name in sys.argv[5:]]
+rounds = [figure["rows"] for figure in figures]
 print(f"redis-benchmark: SET of 64 KiB, pipelined, {large / 1e6:.0f} MB/s; of 4 MiB {small / 1e6:.0f} MB/s; GET of 64 KiB {get:.0f} µs")
 for index, row in enumerate(rounds[0]):
     middle = lambda key: statistics.median(rows[index][key] for rows in rounds)
@@ -51,5 +59,15 @@ for index, row in enumerate(rounds[0]):
     kind = "with a loader" if row["is_reloadable"] else "read back and compared"
     came = f", restored in {restore:.0f} µs, {restore / get:.2f} of the GET" if size >= 65536 else f", restored in {restore:.0f} µs"
     print(f"{size // 1024} KiB, {kind}: {speed / 1e6:.0f} MB/s, {speed / limit:.2f} of the SET{came}")
+deflated, restore, inflate = (
+    statistics.median(figure["restore"][key] for figure in figures)
+    for key in ("deflated_bytes", "restore_microseconds", "inflate_microseconds"))
+limit = get_deflated + inflate
+print(f"64 KiB of prose, deflated to {deflated / 1024:.0f} KiB: restored in {restore:.0f} µs, {restore / limit:.2f} of GET"
+      f" and inflate ({get_deflated:.0f} + {inflate:.0f} µs)")
+beside, alone = (
+    statistics.median(figure["relief"][key] for figure in figures)
+    for key in ("bytes_per_second", "bytes_per_second_without_server"))
+print(f"to the disk, with a server as well: {beside / 1e6:.0f} MB/s, {beside / alone:.2f} of without")
 EOF
 [ "${WORTH:-yes}" = no ] || "$tool" worth --limit 256MiB --load-time 20ms --remote "$loopback:$port"

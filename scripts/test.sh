@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All tests; the ones about threads again under ThreadSanitizer, with all traits; real disks, fuzzing, and what the documentation
-# tells to do. Most of it keeps one processor busy, so that two things are done at a time. What takes longer is proof.sh.
+# All tests; the ones about threads again under ThreadSanitizer, with all traits; seeds as scenarios, and what the documentation
+# tells to do. Most of it keeps one processor busy, so that two things are done at a time. What takes longer is in proof.sh.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
@@ -29,16 +29,16 @@ sanitized() {
     local tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --traits "$all")
     step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
     tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
-    tests "traits in files" 1200 --skip-build "${tsan[@]}" --filter "$traits_alone"
 }
 
 step "build" optimized "$swift" build --build-tests
 export PRESSURESIM=$PWD/.build/debug/pressuresim
 beside sanitized
 optimized tests "tests" 2400 --skip-build --skip RealPressureTests
-step "real faults" scripts/faults.sh
 step "seeds as scenarios" scripts/seeds/scenarios.sh
 step "getting started" scripts/getting-started.sh
-step "fuzzing" scripts/fuzz.sh 20
+# It has been built by now, and as it is: the package manager lets one at a time at a build.
+step "codecs and files with all traits" env TSAN_OPTIONS=halt_on_error=1 timeout 1200 \
+    .build-tsan/debug/PressureKitPackageTests.xctest --testing-library swift-testing --no-parallel --filter "$traits_alone"
 together sanitized
 finish

@@ -62,8 +62,8 @@ struct RemoteCommand: AsyncParsableCommand {
         try CommandOutput.check(json)
         if measure {
             let bench = RemoteBench(remote: address.remote(user: user))
-            let rows = try await Blocking.run("bench") { try bench.run() }
-            return try CommandOutput.write(CommandJSON.encode(["rows": rows]), to: json ?? "-")
+            let figures = try await Blocking.run("bench") { try bench.run() }
+            return try CommandOutput.write(CommandJSON.encode(figures), to: json ?? "-")
         }
         let options = address.remote(user: user).options
         let reaper = RedisReaper(options.server, keyPrefix: prefix)
