@@ -94,15 +94,15 @@ import Testing
         _ = await world.manager.simulateMemoryWarning(.critical)
         for track in world.tracks { track.read(diskIsSound: true) }
         #expect(world.complaints == [], "seed \(seed)")
-        let snapshot = world.manager.snapshot()
-        let caches = snapshot.controllers.flatMap(\.caches)
+        var caches: [PressureSnapshot.Cache] { world.manager.snapshot().controllers.flatMap(\.caches) }
+        // Who brought a value back for a task lets go of it after the task went on: on a busy machine a while after.
+        while caches.contains(where: { $0.pins > 0 }) { await Task.yield() }
         // Otherwise it would have tested little.
         #expect(caches.contains { $0.evictions > 0 } && caches.contains { $0.restores > 0 }, "seed \(seed)")
         let sums = [\.evictions, \.restores, \.loads, \PressureSnapshot.Cache.failures].map { sum in
             caches.reduce(0) { $0 + $1[keyPath: sum] }
         }
         figure("model: seed \(seed): evictions, restores, loads, failures \(sums)")
-        #expect(caches.allSatisfy { $0.pins == 0 }, "seed \(seed)")
         for track in world.tracks { track.forget() }
         let engine = world.manager.context.engine
         engine.file.punchPending()
