@@ -16,8 +16,6 @@ others() {
         .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
     step "traits" scripts/traits.sh
     step "examples" scripts/example.sh
-    step "C plugin" scripts/plugin.sh
-    step "Python wheel" scripts/wheel.sh --optional
 }
 
 step "build" optimized "$swift" build --build-tests
@@ -33,5 +31,7 @@ step "scenarios" scripts/scenarios.sh
 step "a guest kernel" env -u PRESSURESIM scripts/guest.sh --short
 step "soak" scripts/soak.sh 0.5
 step "linkage" scripts/linkage.sh
+step "C plugin" scripts/plugin.sh
+step "Python wheel" scripts/wheel.sh --optional
 together others
 finish

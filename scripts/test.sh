@@ -16,8 +16,6 @@ alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # The last four weigh a process, which the sanitizer makes heavier.
 alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|ScratchMemory|whatIsClaimedIsReturned'
 alone+='|smallBlocksYieldLittle)'
-# Of these, those that are about a trait.
-traits_alone='(Codec|SegmentFileTests|SegmentFileFault|StateFault|StateDamage)'
 
 # Before anything else installs something: two at a time cannot.
 all=$(scripts/traits.sh --names)
@@ -37,8 +35,5 @@ beside sanitized
 optimized tests "tests" 2400 --skip-build --skip RealPressureTests
 step "seeds as scenarios" scripts/seeds/scenarios.sh
 step "getting started" scripts/getting-started.sh
-# It has been built by now, and as it is: the package manager lets one at a time at a build.
-step "codecs and files with all traits" env TSAN_OPTIONS=halt_on_error=1 timeout 1200 \
-    .build-tsan/debug/PressureKitPackageTests.xctest --testing-library swift-testing --no-parallel --filter "$traits_alone"
 together sanitized
 finish
