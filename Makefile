@@ -31,10 +31,10 @@ bench: setup ## Measure the library against this machine's limits, quickly; BENC
 	$(SWIFT) build --configuration release --product pressuresim
 	.build/release/pressuresim bench $(BENCHFLAGS)
 
-test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer with all traits.
+test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer; fuzzing.
 	@scripts/test.sh
 
-proof: setup ## What takes longer: real limits and disks, a guest kernel, seeds, fuzzing, traits, examples, pages.
+proof: setup ## What takes longer: real limits and disks, a guest kernel, seeds, traits, examples, pages.
 	@scripts/proof.sh
 
 check: setup ## Warnings, format, arrows, interface, documentation, scripts and text.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What takes longer than `make test`: real memory limits and disks, a guest kernel, thousands of seeds, fuzzing, each trait alone,
-# the examples, the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
+# What takes longer than `make test`: real memory limits and disks, a guest kernel, thousands of seeds, each trait alone, the
+# examples, the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
@@ -10,10 +10,6 @@ cd "$(dirname "$0")/.." || exit
 scripts/traits.sh --names
 
 others() {
-    # As it was built before all this: the package manager lets one at a time at a build. The tests play the first 400.
-    step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
-        PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
-        .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
     step "traits" scripts/traits.sh
     step "examples" scripts/example.sh
 }
@@ -24,8 +20,11 @@ export PRESSURESIM=$PWD/.build/debug/pressuresim
 step "real memory limits" scripts/real.sh
 beside others
 step "pages in a browser" optimized scripts/pages.sh
+# As it was built before all this. The tests play the first 400.
+step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
+    PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
+    .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
 step "real faults" scripts/faults.sh
-step "fuzzing" scripts/fuzz.sh 20
 step "build of the tool" "$swift" build --configuration release --product pressuresim
 step "scenarios" scripts/scenarios.sh
 step "a guest kernel" env -u PRESSURESIM scripts/guest.sh --short

@@ -4,7 +4,7 @@ import Testing
 
 @testable import pressuresim
 
-/// What the tests of this target need: root, a memory controller that may be written to, a release build of the tool, and
+/// What the tests of this target need: root, a memory controller that may be written to, an optimized tool, and
 /// somebody who asks for them. `scripts/real.sh` is that somebody; `swift test` alone skips them.
 enum RealMachine {
     /// The tool to test: the one that `PRESSURESIM` names.
