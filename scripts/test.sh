@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # All tests; the ones about threads again under ThreadSanitizer, with all traits; fuzzing, seeds as scenarios, and what the
-# documentation tells to do. Most of it keeps one processor busy, so that two things are done at a time. What takes longer is in proof.sh.
+# documentation tells to do. Most of it keeps one processor busy, so that two things are done at a time. What takes longer is in
+# proof.sh.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
