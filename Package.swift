@@ -264,8 +264,15 @@ if Context.environment["PRESSUREKIT_FUZZ"] != nil {
     )
 }
 
-if let only = Context.environment["PRESSUREKIT_ONLY_TESTS"]?.split(separator: ",").map(String.init) {
+if let list = Context.environment["PRESSUREKIT_ONLY_TESTS"] {
     // For scripts that build the library several times: these targets of tests and what they need, and not the tool.
+    // Of one that is named as `Target/Folder`, these folders.
+    let paths = list.split(separator: ",").map { $0.split(separator: "/", maxSplits: 1).map(String.init) }
+    for path in paths where path.count == 2 {
+        guard let target = package.targets.first(where: { $0.name == path[0] }) else { continue }
+        target.sources = (target.sources ?? []) + [path[1]]
+    }
+    let only = paths.map { $0[0] }
     let kept = only + ["PressureKitTestSupport", "CTestShims"]
     var others = ["pressuresim", "ReportPages", "ScenarioLanguage"]
     if !only.contains("PluginTests") { others += ["PressureKitC", "CPressureKit"] }
