@@ -24,6 +24,7 @@ tag=thumbnails:test
 name=thumbnails-$$
 count=640
 limit=256m
+protocol=http
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/image.XXXXXX")
 finish() {
     podman rm --force --volumes "$name" >/dev/null 2>&1 || true
@@ -54,7 +55,7 @@ make_stand_ins() {
     # Packages that this machine has fetched already: what cannot fetch images may not reach their origins either.
     if [ -d ~/.cache/org.swift.swiftpm ]; then
         cp -a ~/.cache/org.swift.swiftpm "$work/packages"
-        building+=(--volume "$work/packages:/root/.cache/org.swift.swiftpm")
+        building+=(--volume "$work/packages:$HOME/.cache/org.swift.swiftpm")
     fi
 }
 
@@ -66,7 +67,7 @@ podman build --layers=false --isolation chroot --network host "${building[@]}" -
 # The image's own command, but for the number of pictures and the port, which is one that nobody has. With limits
 # that any shell may set: a container's usual ones can be more than root has here.
 run() {
-    podman --runtime runc --cgroup-manager cgroupfs run --network host --env HOST=127.0.0.1 --memory "$limit" --memory-swap "$limit" \
+    podman --runtime runc --cgroup-manager cgroupfs run --network host --memory "$limit" --memory-swap "$limit" \
         --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 \
         --volume "$work/pictures:/pictures" --volume "$work/spill:/spill" "$@"
 }
@@ -85,14 +86,14 @@ process=$(podman inspect --format '{{.State.Pid}}' "$name")
 user=$(awk '/^Uid:/ { print $2 }' "/proc/$process/status")
 [ "$user" = 10001 ] || fail "the server runs as user $user"
 # Twice, so that what was spilled comes back.
-for ((id = 0; id < 2 * count; id++)); do echo "url=http://$address/thumbnails/$((id % count))"; done >"$work/urls"
+for ((id = 0; id < 2 * count; id++)); do echo "url=$protocol://$address/thumbnails/$((id % count))"; done >"$work/urls"
 sed -i 'a output=/dev/null' "$work/urls"
 curl --no-progress-meter --fail --parallel --parallel-max 16 --config "$work/urls" ||
     fail "a request failed; the kernel killed it: $(podman inspect --format '{{.State.OOMKilled}}' "$name")"
 # Its file has no name; it is there as long as it is open.
 spilled=$(find "/proc/$process/fd" -lname '/spill/*' -exec stat --dereference --format '%i %b' {} + |
     sort --unique | awk '{ n += $2 * 512 } END { print n + 0 }')
-status=$(curl --silent --fail "http://$address/status" | paste -sd, | sed 's/,/, /g')
+status=$(curl --silent --fail "$protocol://$address/status" | paste -sd, | sed 's/,/, /g')
 [ "$spilled" -gt $((16 << 20)) ] || fail "$spilled bytes are on the volume: $status"
 podman stop --time 20 "$name" >/dev/null 2>&1
 ended=$(podman inspect --format '{{.State.ExitCode}} {{.State.OOMKilled}}' "$name")
