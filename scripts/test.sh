@@ -11,31 +11,23 @@ cd "$(dirname "$0")/.." || exit
 alone='(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
-alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
+alone+='|StateDamage|LateFailure|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # They end processes, or make some that start threads after fork(2).
 # The last four weigh a process, which the sanitizer makes heavier.
 alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|ScratchMemory|whatIsClaimedIsReturned'
 alone+='|smallBlocksYieldLittle)'
-# The longest of those that are left, for the other half of the machine.
-longest='PolicyStress'
 
 # Before anything else installs something: two at a time cannot.
 all=$(scripts/traits.sh --names)
 
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
 # `Lock` has to be told. What it never runs is not built for it, the tool above all. Nothing is optimized.
-tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --traits "$all")
-threaded() { PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests "$@"; }
 sanitized() {
-    threaded step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
-    touch "$lanes/tsan"
-    threaded tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone|$longest"
-}
-# The package manager would let one wait for the other, though neither builds.
-other_half() {
-    until [ -e "$lanes/tsan" ]; do sleep 1; done
-    threaded tests "the longest under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --ignore-lock --filter "$longest"
+    export PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests
+    local tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --traits "$all")
+    step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
+    tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
 }
 
 step "build" optimized "$swift" build --build-tests
@@ -45,6 +37,5 @@ optimized tests "tests" 2400 --skip-build --skip RealPressureTests
 step "seeds as scenarios" scripts/seeds/scenarios.sh
 step "getting started" scripts/getting-started.sh
 step "fuzzing" scripts/fuzz.sh 20
-other_half
 together sanitized
 finish

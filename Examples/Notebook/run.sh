@@ -7,7 +7,7 @@ swift=${SWIFT:-swift}
 
 configuration=${1:-release}
 "$swift" build --configuration "$configuration"
-notebook=.build/$configuration/Notebook
+notebook=$("$swift" build --configuration "$configuration" --show-bin-path)/Notebook
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/notebook.XXXXXX")
 app=
 cleanup() {

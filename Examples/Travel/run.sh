@@ -7,7 +7,7 @@ swift=${SWIFT:-swift}
 
 configuration=${1:-release}
 "$swift" build --configuration "$configuration"
-travel=.build/$configuration/Travel
+travel=$("$swift" build --configuration "$configuration" --show-bin-path)/Travel
 redis=$(command -v redis-server || command -v valkey-server) || { echo "travel: no redis-server" >&2; exit 2; }
 place=$(mktemp -d "${TMPDIR:-/var/tmp}/travel.XXXXXX")
 name=pk$$

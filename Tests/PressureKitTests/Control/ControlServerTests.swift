@@ -170,8 +170,10 @@ import Testing
         let ninth = try bench.caller()
         #expect(callers[1].hear() == .end)
         for index in [0, 2, 3, 4, 5, 6, 7] { #expect(callers[index].hear() == .nothing, "\(index)") }
-        #expect(bench.asks("nonsense\n", ninth).text?.contains("unknownCommand") == true)
-        #expect(bench.loop.watchCount == 9)
+        withExtendedLifetime(callers) {
+            #expect(bench.asks("nonsense\n", ninth).text?.contains("unknownCommand") == true)
+            #expect(bench.loop.watchCount == 9)
+        }
     }
 
     @Test func aHouseFullOfWorkTurnsTheNinthAway() throws {

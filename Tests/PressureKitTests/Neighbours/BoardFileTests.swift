@@ -69,7 +69,9 @@ import Testing
         let place = Place()
         let boards = try (0..<BoardLayout.slots).map { _ in try place.join() }
         #expect(Set(boards.map(\.place)).count == BoardLayout.slots)
-        #expect(throws: BoardFile.Refusal.full) { _ = try place.join() }
+        withExtendedLifetime(boards) {
+            #expect(throws: BoardFile.Refusal.full) { _ = try place.join() }
+        }
     }
 
     @Test func aProcessThatIsKilledLeavesAFreeSlotAndNoFileForLong() async {
