@@ -69,9 +69,8 @@ import Testing
         let place = Place()
         let boards = try (0..<BoardLayout.slots).map { _ in try place.join() }
         #expect(Set(boards.map(\.place)).count == BoardLayout.slots)
-        withExtendedLifetime(boards) {
-            #expect(throws: BoardFile.Refusal.full) { _ = try place.join() }
-        }
+        #expect(throws: BoardFile.Refusal.full) { _ = try place.join() }
+        withExtendedLifetime(boards) {}
     }
 
     @Test func aProcessThatIsKilledLeavesAFreeSlotAndNoFileForLong() async {
