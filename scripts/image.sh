@@ -20,7 +20,7 @@ need curl curl
 
 file=Examples/Deployment/Dockerfile
 version=$(sed -n 's/^ARG SWIFT=//p' "$file")
-tag=thumbnails:test
+tag=thumbnails:test-$$
 name=thumbnails-$$
 count=640
 limit=256m

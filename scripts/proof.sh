@@ -12,8 +12,6 @@ scripts/traits.sh --names
 others() {
     step "traits" scripts/traits.sh
     step "examples" scripts/example.sh
-    step "C plugin" scripts/plugin.sh
-    step "Python wheel" scripts/wheel.sh --optional
 }
 
 step "build" optimized "$swift" build --build-tests
@@ -32,5 +30,7 @@ step "scenarios" scripts/scenarios.sh
 step "a guest kernel" env -u PRESSURESIM scripts/guest.sh --short
 step "soak" scripts/soak.sh 0.5
 step "linkage" scripts/linkage.sh
+step "C plugin" scripts/plugin.sh
+step "Python wheel" scripts/wheel.sh --optional
 together others
 finish
