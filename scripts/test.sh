@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit
 alone='(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
-alone+='|StateDamage|LateFailure|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
+alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # They end processes, or make some that start threads after fork(2).
 # The last four weigh a process, which the sanitizer makes heavier.
