@@ -9,6 +9,8 @@ final class IdlePlanStorage: Sendable {
     private let idle: Lock<PlanStorage?>
     private let values = Atomic<Int>(0)
     private let caches = Atomic<Int>(0)
+    /// How many candidates the storage may hold; `Int.max` for as many as it was made for.
+    private let bound = Atomic<Int>(.max)
     /// For how many values the storage was large enough when it was last here…
     private let enoughValues = Atomic<Int>(0)
     /// …and of how many caches.
@@ -30,6 +32,12 @@ final class IdlePlanStorage: Sendable {
         idle.withLock { $0.map(makeRoom) }
     }
 
+    /// Has the storage hold so many candidates at most, now or when it comes back. Allocates.
+    func bound(to candidates: Int) {
+        guard bound.exchange(candidates, ordering: .sequentiallyConsistent) != candidates else { return }
+        idle.withLock { $0.map(makeRoom) }
+    }
+
     /// Takes the storage out, for one reclaim; `nil` if it is.
     func take() -> PlanStorage? { idle.withLock { $0.take() } }
 
@@ -43,6 +51,8 @@ final class IdlePlanStorage: Sendable {
     }
 
     private func makeRoom(_ storage: PlanStorage) {
+        let bound = bound.load(ordering: .sequentiallyConsistent)
+        if bound < .max { storage.bound(to: bound) }
         let caches = caches.load(ordering: .sequentiallyConsistent)
         storage.reserve(values: values.load(ordering: .sequentiallyConsistent), caches: caches)
         enoughValues.store(storage.mostValues, ordering: .sequentiallyConsistent)

@@ -5,7 +5,8 @@ import SpillStore
 /// The memory a plan is made in, reserved while memory is plentiful: candidates, choices, and what became of each victim.
 ///
 /// Bounded, however many values there are: when it is full, what ranks highest is left for a later round. So a reclaim
-/// over a million values works in about 5 MB, which it has already touched, not in hundreds it would have to ask for.
+/// over a million values works in about 5 MB at most, which it has already touched, not in hundreds it would have to ask
+/// for; below a small limit in less, see ``Reserves/plannedValues``.
 ///
 /// Grows when caches are registered, never during a reclaim.
 @safe
@@ -44,10 +45,15 @@ package final class PlanStorage: @unchecked Sendable {
     static let mostSlots = 512
     /// The most victims of one round: 80 bytes each.
     package static let mostVictims = 32 << 10
+    /// What a value takes that is a victim.
+    static let bytesOfValue =
+        MemoryLayout<Candidate>.stride + MemoryLayout<Planner.Choice>.stride + MemoryLayout<Outcome>.stride
+        + MemoryLayout<UInt32>.stride + (unsafe MemoryLayout<Place>.stride)
 
     /// What copies are made for.
     var purpose = CodecChoice.Purpose.reclaim
-    private let limit: Int
+    /// How many candidates it never holds more than.
+    private var limit: Int
     private(set) var capacity = 0
     private var ownerCapacity = 0
     private(set) var candidates = unsafe UnsafeMutableBufferPointer<Candidate>(start: nil, count: 0)
@@ -127,9 +133,19 @@ package final class PlanStorage: @unchecked Sendable {
             unsafe owners = .allocate(capacity: ownerCapacity)
         }
         guard values > capacity, capacity < limit else { return }
-        precondition(candidateCount == 0, "plan storage grew while a plan was in it")
+        resize(to: min(limit, max(128, 2 * values)))
+    }
+
+    /// Never holds more than so many candidates from now on. Gives back what it has beyond that; grows when it is asked to.
+    func bound(to limit: Int) {
+        self.limit = limit
+        if capacity > limit { resize(to: limit) }
+    }
+
+    private func resize(to count: Int) {
+        precondition(candidateCount == 0, "plan storage was resized while a plan was in it")
         deallocateCandidates()
-        capacity = min(limit, max(128, 2 * values))
+        capacity = count
         unsafe candidates = Self.touched(capacity)
         unsafe places = Self.touched(capacity)
         unsafe choices = Self.touched(capacity)

@@ -5,7 +5,7 @@ import SpillStore
 /// Pure.
 ///
 /// Small parts of the limit, since what they protect has to fit into the rest: scratch of all workers a twenty-sixth,
-/// pages under write-back a sixteenth, warm pages a thirty-second.
+/// pages under write-back a sixteenth, warm pages a thirty-second, plans a sixty-fourth.
 package struct Reserves: Hashable, Sendable {
     /// Threads that compress and write in a reclaim.
     package let workers: Int
@@ -18,6 +18,11 @@ package struct Reserves: Hashable, Sendable {
     /// The most pages that a cache at its limit keeps for its next value.
     package let warmPages: Int
 
+    /// The most values that are looked at together when some are to leave.
+    package let plannedValues: Int
+
+    /// Fewer are no choice.
+    private static let fewestPlanned = 1024
     /// About 600 KiB of scratch each, so that all of them take no more than a twenty-sixth of the limit.
     private static let limitOfWorker = 16 << 20
     private static let mostBeside = 16 << 20
@@ -41,5 +46,6 @@ package struct Reserves: Hashable, Sendable {
         // Beside those pages what is being read, encoded and given back meanwhile.
         writing = writeback + min(bytes / 32, Self.mostBeside)
         warmPages = min(WarmPages.mostBytes, bytes / 32)
+        plannedValues = min(PlanStorage.mostCandidates, max(Self.fewestPlanned, bytes / 64 / PlanStorage.bytesOfValue))
     }
 }

@@ -90,6 +90,31 @@ import Testing
         #expect(abs(Double(written) / 1000 - part) < 0.011)
     }
 
+    /// A load that the page cache mostly answers in 50 µs, and else the disk in 900: 156 on average, and a restore takes 130.
+    /// Sometimes several of the slow ones come one after the other, and copies seem to be worth it.
+    @Test func copiesAreNotWrittenForTheDisksMood() {
+        let statistics = CacheStatistics()
+        var random = SeededGenerator(seed: 3)
+        for _ in 0..<100 { statistics.noteRestore(.microseconds(130), byteCount: 4096) }
+        let worth = (0..<10_000).count { _ in
+            statistics.noteLoad(.microseconds(Int.random(in: 0..<8, using: &random) == 0 ? 900 : 50))
+            let method = Candidate.Method.forDirty(
+                isReloadable: true,
+                loadTime: statistics.loadTime,
+                restoreTime: statistics.restoreTime,
+                byteCount: 4096,
+                canSpill: true,
+                writeTime: .microseconds(50),
+                draw: 0.5
+            )
+            return method == .spill
+        }
+        #expect(worth < 1000, "of 10,000; 2,000 and more if only the last sixteen loads count")
+        // But what changes is noticed.
+        for _ in 0..<200 { statistics.noteLoad(.milliseconds(1)) }
+        #expect(statistics.reloadCost > 900_000)
+    }
+
     /// Where loaders are faster than the disk, a value with a copy is worse off: there are to be few.
     @Test func itEndsWhenEnoughIsKnown() {
         let statistics = CacheStatistics()

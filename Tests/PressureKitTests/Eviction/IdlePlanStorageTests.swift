@@ -30,6 +30,25 @@ import Testing
         }
     }
 
+    /// Also while it is out: then when it is back. What was asked for is there again once it may be.
+    @Test func itFollowsABoundAndForgetsNothing() throws {
+        let idle = IdlePlanStorage(PlanStorage())
+        idle.reserve(values: 5000, caches: 1)
+        idle.bound(to: 2000)
+        var storage = try #require(idle.take())
+        #expect(storage.capacity == 2000 && storage.mostValues == .max)
+        idle.bound(to: 500)
+        #expect(storage.capacity == 2000, "it is in use")
+        idle.putBack(storage)
+        storage = try #require(idle.take())
+        #expect(storage.capacity == 500)
+        idle.putBack(storage)
+        idle.bound(to: 50_000)
+        storage = try #require(idle.take())
+        #expect(storage.capacity >= 5000)
+        idle.putBack(storage)
+    }
+
     @Test func whatNeverHoldsMoreIsEnoughForAny() throws {
         let idle = IdlePlanStorage(PlanStorage(limit: 100))
         idle.reserve(values: 1_000_000, caches: 1)

@@ -52,6 +52,21 @@ import Testing
         #expect(reserves.warmPages == row.warm << 10)
     }
 
+    /// A sixty-fourth of the limit; what that is in values is for the storage to say.
+    @Test(arguments: [64, 96, 128]) func plansTakeAPartOfTheLimit(limit: Int) {
+        let reserves = Reserves(limit: .mebibytes(limit), processors: 2, quota: nil)
+        let storage = PlanStorage(limit: reserves.plannedValues)
+        storage.reserve(values: 1_000_000, caches: 1)
+        #expect(storage.capacity == reserves.plannedValues)
+        let bytes = storage.capacity * PlanStorage.bytesOfValue
+        #expect((limit << 14) - PlanStorage.bytesOfValue < bytes && bytes <= limit << 14)
+    }
+
+    @Test(arguments: [(nil, 32 << 10), (1 << 20, 32 << 10), (8, 1024), (0, 1024)])
+    func plansAreNeitherSmallerNorLargerThanIsOfUse(limit: Int?, values: Int) {
+        #expect(Reserves(limit: limit.map { .mebibytes($0) }, processors: 2, quota: nil).plannedValues == values)
+    }
+
     @Test func theAppsNumberOfWorkersHolds() {
         #expect(Reserves(limit: .mebibytes(64), processors: 1, quota: 1, workers: 5).workers == 5)
     }
@@ -136,22 +151,31 @@ import Testing
             clock.advance(by: ReclaimEngine.Followed.patience)
             source.sample(at: clock.now(), into: &readings, from: 0)
         }
+        engine.reserve(values: 100_000, caches: 1)
+        func plannedValues() throws -> Int {
+            let storage = try #require(engine.storage.take())
+            defer { engine.storage.putBack(storage) }
+            return storage.capacity
+        }
         func sizes() -> (workers: Int, window: Int, writeback: Int, bypasses: Bool) {
             let window = engine.file.state.withLock { ($0.window.length, $0.window.most) }
             return (engine.workers, window.0, window.1, engine.file.limits.bypassPageCache)
         }
         sample()
         #expect(sizes() == (2, 8 << 20, 32 << 20, false))
+        #expect(try plannedValues() == PlanStorage.mostCandidates)
         try root.write("/sys/fs/cgroup/app/memory.max", "\(64 << 20)\n")
         sample()
         #expect(sizes() == (2, 2 << 20, 4 << 20, true))
         #expect(engine.pool.givesBack)
+        #expect(try plannedValues() < 8192)
         try root.write("/sys/fs/cgroup/app/cpu.max", "max 100000\n")
         sample()
         #expect(sizes() == (4, 2 << 20, 4 << 20, true))
         try root.write("/sys/fs/cgroup/app/memory.max", "\(1 << 30)\n")
         sample()
         #expect(sizes() == (64, 8 << 20, 64 << 20, true))
+        #expect(try plannedValues() == PlanStorage.mostCandidates)
         #expect(engine.pool.threads == 64)
         try root.write("/sys/fs/cgroup/app/memory.max", "max\n")
         try root.write("/sys/fs/cgroup/app/cpu.max", "100000 100000\n")
