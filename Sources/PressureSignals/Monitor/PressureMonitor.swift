@@ -187,6 +187,8 @@ public final class PressureMonitor: Sendable {
             guard running == nil else { return }
             let loop = try EventLoop()
             for guest in guests { guest.attach(to: loop) }
+            // Before the first sample can be seen: whoever has seen it takes for granted that loads are held against it.
+            isRunning.store(true, ordering: .relaxed)
             do throws(PressureError) {
                 try WorkerThread.spawn("pk-monitor") { [weak self] in
                     ThreadPriority().set(isUrgent: true)
@@ -194,11 +196,11 @@ public final class PressureMonitor: Sendable {
                     while let limit = self?.step(), loop.wait(upTo: limit) {}
                 }
             } catch {
+                isRunning.store(isDriven.load(ordering: .relaxed), ordering: .relaxed)
                 for guest in guests { guest.detach(from: loop) }
                 throw error
             }
             running = loop
-            isRunning.store(true, ordering: .relaxed)
         }
     }
 
