@@ -109,7 +109,7 @@ import Testing
             )
             return method == .spill
         }
-        #expect(worth < 1000, "of 10,000; 2,000 and more if only the last sixteen loads count")
+        #expect(worth < 1000, "of 10,000")
         // But what changes is noticed.
         for _ in 0..<200 { statistics.noteLoad(.milliseconds(1)) }
         #expect(statistics.reloadCost > 900_000)
