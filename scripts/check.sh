@@ -13,7 +13,7 @@ step "text" scripts/text.sh
 step "scripts" scripts/shellcheck.sh
 step "arrows" python3 scripts/arrows.py
 step "mistakes for the seeds" python3 scripts/seeds/mutants.py check
-step "warnings and imports" optimized "$swift" build --build-tests --explicit-target-dependency-import-check error
+step "warnings and imports" build_tests --explicit-target-dependency-import-check error
 step "public interface" optimized scripts/api.sh
 step "documentation" optimized scripts/docs.sh --optional
 finish

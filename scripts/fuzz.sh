@@ -21,7 +21,7 @@ esac
 
 build() {
     # No traits: no one of them reads anything, and each has much to build. The linker that Swift prefers cannot do it.
-    PRESSUREKIT_FUZZ=1 "$swift" build --scratch-path .build-fuzz --disable-default-traits --product fuzz \
+    PRESSUREKIT_FUZZ=1 "$swift" build --scratch-path .build-fuzz --disable-index-store --disable-default-traits --product fuzz \
         --sanitize=address -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld -Xcc -fsanitize=fuzzer-no-link >.build-fuzz/log 2>&1 && return
     cat .build-fuzz/log
     return 1

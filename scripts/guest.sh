@@ -16,6 +16,8 @@ skip() { echo "skipped: $*"; exit 0; }
 
 cache=${GUEST_DIRECTORY:-.build-guest}
 mkdir -p "$cache" && cache=$(cd "$cache" && pwd) || exit
+# shellcheck source=scripts/need.sh
+. scripts/need.sh
 # shellcheck source=scripts/guest/make.sh
 . scripts/guest/make.sh
 # shellcheck source=scripts/guest/boot.sh

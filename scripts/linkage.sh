@@ -21,7 +21,7 @@ if grep libhiredis <<<"$libraries"; then
     exit 1
 fi
 grep -q libz.so <<<"$libraries" || { echo "linkage: the core does not load libz" >&2; exit 1; }
-"$swift" build --package-path Examples/Listener
+"$swift" build --disable-index-store --package-path Examples/Listener
 listening=$(ldd Examples/Listener/.build/debug/Listener)
 if grep -E 'Foundation|libzstd|libhiredis|libz\.so' <<<"$listening"; then
     echo "linkage: PressureSignals loads more than it needs. Look at its target in Package.swift" >&2

@@ -5,6 +5,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
 . scripts/steps.sh
+# shellcheck source=scripts/need.sh
+. scripts/need.sh
 
 skip() { echo "skipped: the pages in a browser; $*"; exit 0; }
 
@@ -19,16 +21,7 @@ browser() {
 
 command -v python3 >/dev/null || skip "there is no python3 to drive one"
 if ! browser >/dev/null; then
-    command -v apt-get >/dev/null || skip "there is none, and no apt-get to install one"
-    as_root=()
-    if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null || skip "there is none, and only root may install one"
-        sudo -n true 2>/dev/null || [ -t 0 ] || skip "there is none, and sudo asks for a password"
-        as_root=(sudo)
-    fi
-    apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" >/dev/null 2>&1 </dev/null; }
-    apt install --no-install-recommends chromium || { apt update && apt install --no-install-recommends chromium; }
-    browser >/dev/null || skip "there is none, and apt-get could not install chromium"
+    why=$(need chromium chromium) || skip "$why"
 fi
 chromium=$(browser)
 
@@ -57,7 +50,7 @@ real() {
 look() { timeout 600 python3 Tests/Pages/check.py "$chromium" "$out" "$out"/*.html; }
 self_test() { timeout 300 python3 Tests/Pages/check.py "$chromium" --self-test "$out/run-usual.html"; }
 
-step "build for pages" "$swift" build --build-tests
+step "build for pages" build_tests
 step "pages of records" made_up
 step "pages of real runs" real
 step "the checks find what is broken" self_test

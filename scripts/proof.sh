@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes longer than `make test`: real memory limits and disks, a guest kernel, thousands of seeds, each trait alone, the
+# What takes longer than `make test`: real memory limits and disks, a guest kernel, thousands of seeds, the traits, the
 # examples, the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -9,15 +9,19 @@ cd "$(dirname "$0")/.." || exit
 # Before anything else installs something: two at a time cannot.
 scripts/traits.sh --names
 
+# At the lowest priority: it is judged by events, whenever they come.
+guest() { step "a guest kernel" nice -n 19 scripts/guest.sh --short; }
 others() {
     step "traits" scripts/traits.sh
     step "examples" scripts/example.sh
 }
 
-step "build" optimized "$swift" build --build-tests
+step "build" build_tests
 # Before the rest begins beside: what is shown there is shown on a machine that has time for it.
 export PRESSURESIM=$PWD/.build/debug/pressuresim
+beside guest
 step "real memory limits" scripts/real.sh
+together guest
 beside others
 step "pages in a browser" optimized scripts/pages.sh
 # As it was built before all this. The tests play the first 400.
@@ -27,7 +31,6 @@ step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
 step "real faults" scripts/faults.sh
 step "build of the tool" "$swift" build --configuration release --product pressuresim
 step "scenarios" scripts/scenarios.sh
-step "a guest kernel" env -u PRESSURESIM scripts/guest.sh --short
 step "soak" scripts/soak.sh 0.5
 step "linkage" scripts/linkage.sh
 step "C plugin" scripts/plugin.sh

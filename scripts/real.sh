@@ -5,6 +5,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
 . scripts/steps.sh
+# shellcheck source=scripts/need.sh
+. scripts/need.sh
 
 skip() { echo "skipped: $*"; exit 0; }
 
@@ -18,13 +20,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 grep -qE ' - cgroup2? ' /proc/self/mountinfo || skip "no cgroup file system is mounted"
 
-apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" >/dev/null 2>&1 </dev/null; }
-if ! command -v stress-ng >/dev/null; then
-    if command -v apt-get >/dev/null; then
-        apt install --no-install-recommends stress-ng || { apt update && apt install --no-install-recommends stress-ng; }
-    fi
-    command -v stress-ng >/dev/null || echo "skipped: the tests beside stress-ng; it cannot be installed here"
-fi
+why=$(need stress-ng stress-ng) || echo "skipped: the tests beside stress-ng; $why"
 
 tool=${PRESSURESIM:-$PWD/.build/release/pressuresim}
 [ -n "${PRESSURESIM:-}" ] || step "build for real pressure" "$swift" build --configuration release --product pressuresim

@@ -30,7 +30,7 @@ sanitized() {
     tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
 }
 
-step "build" optimized "$swift" build --build-tests
+step "build" build_tests
 export PRESSURESIM=$PWD/.build/debug/pressuresim
 beside sanitized
 optimized tests "tests" 2400 --skip-build --skip RealPressureTests

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# traits.sh [--names]: the library builds with each trait alone, with none, and with all. With all, the tests pass of what
-# depends on traits, but those of servers, which test.sh runs under ThreadSanitizer, with all traits too. Nothing is optimized.
-# Everything else has the default ones. With --names it only says which can be had here, and installs what they need.
+# traits.sh [--names | --each]: the library builds with each trait without each other, and with all. With all, the tests pass
+# of what depends on traits, but those of servers, which test.sh runs under ThreadSanitizer, with all traits too. Nothing is
+# optimized. With none the examples and the C plugin are built, with the default ones everything else. With --each it is built
+# with each alone and with none too: for nights. With --names it only says which can be had here, and installs what they need.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -40,8 +41,28 @@ build() {
         -Xswiftc -whole-module-optimization --explicit-target-dependency-import-check error "$@"
 }
 
-build none --disable-default-traits
-for trait in $traits; do build "$trait" --traits "$trait"; done
+# With the default ones, which `make check` builds, each trait is once in a set without each other: what one takes from another,
+# or from none, is found. A set for each takes twice as long.
+default=ServiceLifecycle,Foundation,Metrics
+sets=("ServiceLifecycle,Zstd,Encryption" "Foundation,Zstd,Redis" "Metrics,Encryption,Redis")
+for one in $traits; do
+    for other in $traits; do
+        [ "$one" != "$other" ] || continue
+        printf '%s\n' "$default" "${sets[@]}" | grep -w "$one" | grep -qvw "$other" || {
+            echo "traits: $one is in no set without $other; add one to scripts/traits.sh" >&2
+            exit 1
+        }
+    done
+done
+if [ "${1:-}" = --each ]; then
+    build none --disable-default-traits
+    mapfile -t sets <<<"$traits"
+fi
+for set in "${sets[@]}"; do
+    # Those that cannot be had here are left out.
+    set=$(tr , '\n' <<<"$set" | grep -xF "$traits" | paste -sd,)
+    build "$set" --traits "$set"
+done
 echo "traits: all of them, tested"
 "$swift" test --scratch-path .build-traits --traits "$(paste -sd, <<<"$traits")" --no-parallel \
     --skip 'PressureKitTests\.(Redis|Remote(Access|Cluster|Fault|Primary|Spill|StateTests))'

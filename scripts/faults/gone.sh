@@ -12,14 +12,14 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 # shellcheck source=scripts/faults/disks.sh
 . scripts/faults/disks.sh
+# shellcheck source=scripts/need.sh
+. scripts/need.sh
 enter "$@"
 
 [ -c /dev/fuse ] || skip "there is no FUSE here"
-if ! command -v nbdkit >/dev/null || ! command -v nbdfuse >/dev/null || ! command -v fusermount3 >/dev/null; then
-    command -v apt-get >/dev/null || skip "nbdkit or nbdfuse is missing"
-    DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends nbdkit libnbd-bin fuse3 \
-        >/dev/null 2>&1 || skip "nbdkit and nbdfuse cannot be installed"
-fi
+for program in nbdkit nbdfuse fusermount3; do
+    why=$(need "$program" nbdkit libnbd-bin fuse3) || skip "$why"
+done
 
 # serve: a new disk at $work/disk, on a server that runs until `unserve`.
 serve() {

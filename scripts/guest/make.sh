@@ -1,17 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # The cache is named by who sources this.
 # To be sourced: makes the guest from Debian's packages, once, in $cache. Nothing of it is committed, nothing is installed but
-# the programs that make and run it. Expects `skip`.
-
-# need PROGRAM PACKAGE: installs what is missing, where that is allowed without asking.
-need() {
-    command -v "$1" >/dev/null && return
-    command -v apt-get >/dev/null || skip "the guest needs $1, and there is no apt-get"
-    [ "$(id -u)" -eq 0 ] || skip "the guest needs $1; install $2"
-    local install=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends "$2")
-    "${install[@]}" >/dev/null 2>&1 </dev/null || { apt-get -qq update && "${install[@]}"; } >/dev/null 2>&1 </dev/null
-    command -v "$1" >/dev/null || skip "the guest needs $1, and $2 cannot be installed here"
-}
+# the programs that make and run it. Expects `skip`, and need.sh.
 
 # The archive that this machine's own apt reads.
 archive() {
@@ -21,17 +11,15 @@ archive() {
 
 make_guest() {
     [ "$(uname -m)" = x86_64 ] || skip "the guest is one for x86_64"
-    need qemu-system-x86_64 qemu-system-x86
-    need mkfs.ext4 e2fsprogs
+    local why
+    why=$(need qemu-system-x86_64 qemu-system-x86 && need mkfs.ext4 e2fsprogs) || skip "$why"
     # Made by this file as it is.
     local stamp
     stamp=$(cat scripts/guest/make.sh scripts/guest/inside/start | cksum)
     [ "$(cat "$cache/stamp" 2>/dev/null)" != "$stamp" ] || return 0
     # Its files belong to root, as mkfs.ext4 finds them.
     [ "$(id -u)" -eq 0 ] || skip "the guest has not been made yet, which takes root"
-    need mmdebstrap mmdebstrap
-    need busybox busybox-static
-    need cpio cpio
+    why=$(need mmdebstrap mmdebstrap && need busybox busybox-static && need cpio cpio) || skip "$why"
     local kernel work
     kernel=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }')
     [ -n "$kernel" ] || skip "apt knows no linux-image-cloud-amd64 here, which only Debian has"
