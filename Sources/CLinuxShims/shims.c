@@ -135,7 +135,16 @@ int64_t pk_monotonic_nanoseconds(void) {
 
 void pk_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-uint32_t pk_thread_identifier(void) { return (uint32_t)gettid(); }
+static _Thread_local uint32_t thread_identifier;
+
+static void forget_thread_identifier(void) { thread_identifier = 0; }
+
+static __attribute__((constructor)) void watch_forks(void) { pthread_atfork(NULL, NULL, forget_thread_identifier); }
+
+uint32_t pk_thread_identifier(void) {
+    if (thread_identifier == 0) thread_identifier = (uint32_t)gettid();
+    return thread_identifier;
+}
 
 int pk_signal_when_parent_ends(int number) { return prctl(PR_SET_PDEATHSIG, number); }
 
@@ -203,8 +212,6 @@ int pk_run_in_batches(void) {
     struct sched_param parameters = {.sched_priority = 0};
     return sched_setscheduler(0, SCHED_BATCH, &parameters);
 }
-
-int pk_thread_number(void) { return (int)gettid(); }
 
 int pk_run_soon(int thread, int nice, int ordinary) {
     struct {

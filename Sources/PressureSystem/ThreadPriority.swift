@@ -14,7 +14,7 @@ package final class ThreadPriority: Sendable {
 
     /// Of the calling thread, which is left as it is.
     package convenience init() {
-        let (thread, ordinary) = (pk_thread_number(), getpriority(CInt(PRIO_PROCESS.rawValue), 0))
+        let (thread, ordinary) = (CInt(bitPattern: pk_thread_identifier()), getpriority(CInt(PRIO_PROCESS.rawValue), 0))
         self.init { isUrgent in _ = pk_run_soon(thread, isUrgent ? max(-20, ordinary - 10) : ordinary, ordinary) }
     }
 

@@ -78,7 +78,8 @@ int64_t pk_monotonic_nanoseconds(void);
 /// Names the calling thread as tools like top(1) show it; at most 15 bytes. Behind _GNU_SOURCE.
 void pk_name_thread(const char *name);
 
-/// The calling thread's number, by `gettid(2)`, which is behind _GNU_SOURCE. Never 0.
+/// The kernel's number of the calling thread, by `gettid(2)`, which is behind _GNU_SOURCE. Never 0. Asked for once in a thread's
+/// life, and by a child of fork(2) once more.
 uint32_t pk_thread_identifier(void);
 
 /// `prctl(2)`, which is variadic, with PR_SET_PDEATHSIG: the signal comes when the thread ends that started this process.
@@ -136,9 +137,6 @@ void pk_set_trading(bool is_trading);
 /// Has the calling thread push no other aside when it wakes up, with its usual share of a processor otherwise:
 /// `sched_setscheduler(2)` with SCHED_BATCH, which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
 int pk_run_in_batches(void);
-
-/// The kernel's number of the calling thread: `gettid(2)`.
-int pk_thread_number(void);
 
 /// Has a thread of this process run soon after it wakes up, and briefly: a slice of 0.1 ms, the shortest there is, by
 /// `sched_setattr(2)`, which the C library does not offer. Since Linux 6.12, whose scheduler (EEVDF) goes by it; nothing

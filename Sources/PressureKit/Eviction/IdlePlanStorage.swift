@@ -9,7 +9,7 @@ final class IdlePlanStorage: Sendable {
     private let idle: Lock<PlanStorage?>
     private let values = Atomic<Int>(0)
     private let caches = Atomic<Int>(0)
-    /// How many candidates the storage may hold; `Int.max` for as many as it was made for.
+    /// How many candidates the storage may hold.
     private let bound = Atomic<Int>(.max)
     /// For how many values the storage was large enough when it was last here…
     private let enoughValues = Atomic<Int>(0)
@@ -51,8 +51,7 @@ final class IdlePlanStorage: Sendable {
     }
 
     private func makeRoom(_ storage: PlanStorage) {
-        let bound = bound.load(ordering: .sequentiallyConsistent)
-        if bound < .max { storage.bound(to: bound) }
+        storage.bound(to: bound.load(ordering: .sequentiallyConsistent))
         let caches = caches.load(ordering: .sequentiallyConsistent)
         storage.reserve(values: values.load(ordering: .sequentiallyConsistent), caches: caches)
         enoughValues.store(storage.mostValues, ordering: .sequentiallyConsistent)

@@ -52,7 +52,9 @@ package final class PlanStorage: @unchecked Sendable {
 
     /// What copies are made for.
     var purpose = CodecChoice.Purpose.reclaim
-    /// How many candidates it never holds more than.
+    /// How many candidates it was made for.
+    private let most: Int
+    /// How many it may hold now.
     private var limit: Int
     private(set) var capacity = 0
     private var ownerCapacity = 0
@@ -109,8 +111,11 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var seen = UseCounts()
     private var goal: Int?
 
-    /// Creates storage for nothing yet, that will never hold more than `limit` candidates.
-    init(limit: Int = PlanStorage.mostCandidates) { self.limit = limit }
+    /// Creates storage for nothing yet, that will never hold more than so many candidates.
+    init(most: Int = PlanStorage.mostCandidates) {
+        self.most = most
+        limit = most
+    }
 
     deinit {
         clear()
@@ -136,9 +141,10 @@ package final class PlanStorage: @unchecked Sendable {
         resize(to: min(limit, max(128, 2 * values)))
     }
 
-    /// Never holds more than so many candidates from now on. Gives back what it has beyond that; grows when it is asked to.
-    func bound(to limit: Int) {
-        self.limit = limit
+    /// Holds so many candidates at most from now on, and no more than it was made for. Gives back what it has beyond that; grows
+    /// when it is asked to.
+    func bound(to candidates: Int) {
+        limit = min(candidates, most)
         if capacity > limit { resize(to: limit) }
     }
 

@@ -72,7 +72,7 @@ extension ReclaimEngine {
         }
         pool.givesBack = limit != nil
         WarmPages.shared.follow(reserves)
-        storage.bound(to: min(plannedValues, reserves.plannedValues))
+        storage.bound(to: reserves.plannedValues)
         pool.resize(to: reserves.workers)
     }
 }

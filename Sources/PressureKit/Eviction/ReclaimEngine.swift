@@ -44,8 +44,6 @@ final class ReclaimEngine: Sendable {
     let followed: Followed
     /// Taken out while a reclaim runs.
     let storage: IdlePlanStorage
-    /// How many values plans may look at, whatever the limit on memory is.
-    let plannedValues: Int
 
     /// Opens the spill file and reserves what reclaims will need. Blocks briefly.
     init(_ options: EngineOptions) throws(PressureError) {
@@ -62,8 +60,8 @@ final class ReclaimEngine: Sendable {
             try compressedTier.limit > .zero
             ? SegmentFile(inMemory: compressedTier.limit, decoders: file.decoders) : nil
         isMemoryBacked = place.isMemoryBacked
-        storage = IdlePlanStorage(PlanStorage(limit: min(options.plannedValues, reserves.plannedValues)))
-        plannedValues = options.plannedValues
+        storage = IdlePlanStorage(PlanStorage(most: options.plannedValues))
+        storage.bound(to: reserves.plannedValues)
         policy = options.policy
         residentOverride = options.residentBytes
         clock = options.clock

@@ -49,8 +49,15 @@ import Testing
         idle.putBack(storage)
     }
 
+    @Test func noBoundIsBeyondWhatItWasMadeFor() throws {
+        let idle = IdlePlanStorage(PlanStorage(most: 100))
+        idle.bound(to: 1000)
+        idle.reserve(values: 5000, caches: 1)
+        #expect(try #require(idle.take()).capacity == 100)
+    }
+
     @Test func whatNeverHoldsMoreIsEnoughForAny() throws {
-        let idle = IdlePlanStorage(PlanStorage(limit: 100))
+        let idle = IdlePlanStorage(PlanStorage(most: 100))
         idle.reserve(values: 1_000_000, caches: 1)
         #expect(try #require(idle.take()).mostValues == .max)
     }

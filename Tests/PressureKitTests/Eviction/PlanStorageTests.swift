@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func growsSeldomAndNeverPastItsLimit() {
-        let storage = PlanStorage(limit: 5000)
+        let storage = PlanStorage(most: 5000)
         var capacities: Set<Int> = []
         for count in 1...10_000 {
             storage.reserve(values: count, caches: 1)
@@ -64,7 +64,7 @@ import Testing
 
     /// Whatever the order in which values are listed, those that go first are kept.
     @Test(arguments: [nil, 10, 499, 500, 3000]) func keepsTheLowestRanksWhenThereAreMoreThanFit(goal: Int?) {
-        let storage = PlanStorage(limit: 1000)
+        let storage = PlanStorage(most: 1000)
         storage.reserve(values: 10_000, caches: 1)
         let entry = entry()
         var stamps = Array(UInt32(1)...10_000)

@@ -14,7 +14,7 @@ import Testing
     private func progress(isOver: (() -> Bool)?) throws -> ReclaimEngine.Progress {
         let file = try SpillFixture(InMemoryFileSystem()).file
         let target = SpillTarget(file, choice: nil, compressesLater: false, clock: clock)
-        var progress = ReclaimEngine.Progress(PlanStorage(limit: 16), to: target, residentBefore: 0)
+        var progress = ReclaimEngine.Progress(PlanStorage(most: 16), to: target, residentBefore: 0)
         progress.isOver = isOver
         return progress
     }

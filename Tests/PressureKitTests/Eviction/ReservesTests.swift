@@ -55,7 +55,7 @@ import Testing
     /// A sixty-fourth of the limit; what that is in values is for the storage to say.
     @Test(arguments: [64, 96, 128]) func plansTakeAPartOfTheLimit(limit: Int) {
         let reserves = Reserves(limit: .mebibytes(limit), processors: 2, quota: nil)
-        let storage = PlanStorage(limit: reserves.plannedValues)
+        let storage = PlanStorage(most: reserves.plannedValues)
         storage.reserve(values: 1_000_000, caches: 1)
         #expect(storage.capacity == reserves.plannedValues)
         let bytes = storage.capacity * PlanStorage.bytesOfValue
