@@ -17,18 +17,18 @@ setup: ## Install zlib's headers through apt, if they are missing.
 	@scripts/setup.sh
 
 demo: setup ## Play the gallery scenario on this machine's real memory.
-	$(SWIFT) build --configuration release --product pressuresim
+	@scripts/tool.sh
 	.build/release/pressuresim run Scenarios/gallery.yaml --html .build/gallery.html
 	@echo "The same as a page with charts: open .build/gallery.html in a browser."
 
 live: setup ## Play a shop for ten minutes that you can speak to: it says how, for pressuresim status and warn.
-	$(SWIFT) build --configuration release --product pressuresim
+	@scripts/tool.sh
 	@scripts/live.sh .build/release/pressuresim
 
 BENCHFLAGS ?= --quick
 
 bench: setup ## Measure the library against this machine's limits, quickly; BENCHFLAGS= for all of it.
-	$(SWIFT) build --configuration release --product pressuresim
+	@scripts/tool.sh
 	.build/release/pressuresim bench $(BENCHFLAGS)
 
 test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer; fuzzing.
@@ -56,7 +56,7 @@ weight: setup ## Build Examples/Minimal from nothing, and say how long it takes 
 	@scripts/weight.sh
 
 man: setup ## Write the manual pages of pressuresim into .build/man/, and look whether man can read them.
-	$(SWIFT) build --configuration release --product pressuresim
+	@scripts/tool.sh
 	@scripts/man.sh
 
 plugin: setup ## Build the C plugin for release into .build-plugin/plugin, and run its examples in C and Python.
@@ -72,7 +72,7 @@ INSTALLFLAGS ?=
 export PREFIX DESTDIR
 
 install: setup ## Install pressuresim, its manual and its completions below PREFIX (/usr/local).
-	$(SWIFT) build --configuration release --product pressuresim $(INSTALLFLAGS)
+	@scripts/tool.sh $(INSTALLFLAGS)
 	@scripts/install.sh install
 
 uninstall: ## Take away what `make install` has put there.

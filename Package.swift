@@ -133,17 +133,20 @@ let package = Package(
         ),
         .target(name: "CPressureKit", cSettings: cSettings),
         .target(name: "PressureKitC", dependencies: layers + ["CPressureKit"], swiftSettings: settings),
-        // Of the tool: the language of scenarios, which the fuzzer reads as well, and the pages it writes for a browser.
+        // Of the tool: the language of scenarios, which the fuzzer reads as well, the bytes that values are made of, and the
+        // pages it writes for a browser.
         .target(
             name: "ScenarioLanguage",
             dependencies: layers + ["CZlib", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings
         ),
+        .target(name: "SampleContent", swiftSettings: settings),
         .target(name: "ReportPages", dependencies: ["PressureSystem"], swiftSettings: settings),
         .executableTarget(
             name: "pressuresim",
             dependencies: layers + [
                 "ScenarioLanguage",
+                "SampleContent",
                 "ReportPages",
                 "CAllocationCounter",
                 "CLinuxShims",
@@ -224,7 +227,7 @@ let package = Package(
         .testTarget(
             name: "PressuresimTests",
             dependencies: layers + [
-                "PressureKitTesting", "pressuresim", "ScenarioLanguage", "ReportPages",
+                "PressureKitTesting", "pressuresim", "ScenarioLanguage", "SampleContent", "ReportPages",
                 .product(name: "Yams", package: "Yams"),
             ],
             exclude: ["Fixtures"],  // read from where they are
@@ -247,7 +250,7 @@ let package = Package(
 
 if Context.environment["PRESSUREKIT_FUZZ"] != nil {
     // For scripts/fuzz.sh, which builds with sanitizers: the fuzzer, without the tool and the tests.
-    package.targets.removeAll { ["pressuresim", "ReportPages"].contains($0.name) || $0.isTest }
+    package.targets.removeAll { ["pressuresim", "SampleContent", "ReportPages"].contains($0.name) || $0.isTest }
     package.products.removeAll { $0.name == "pressuresim" }
     package.targets.append(
         .executableTarget(
@@ -274,18 +277,21 @@ if let list = Context.environment["PRESSUREKIT_ONLY_TESTS"] {
     }
     let only = paths.map { $0[0] }
     let kept = only + ["PressureKitTestSupport", "CTestShims"]
-    var others = ["pressuresim", "ReportPages", "ScenarioLanguage"]
+    var others = ["pressuresim", "ScenarioLanguage", "SampleContent", "ReportPages"]
     if !only.contains("PluginTests") { others += ["PressureKitC", "CPressureKit"] }
     package.targets.removeAll { ($0.isTest && !kept.contains($0.name)) || others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }
 }
 
 if wantsOptimizedDebugBuild {
-    // For `make test`: what the tests test is optimized, with its assertions; the tests are not, which saves more than it costs.
-    for target in package.targets where !target.isTest && target.name != "PressureKitTestSupport" {
+    // For `make test`: what the tests test is optimized, with its assertions. The tests are not, nor what of the tool computes
+    // little and is long to compile: that saves more than it costs.
+    let unoptimized = ["PressureKitTestSupport", "ScenarioLanguage", "ReportPages", "pressuresim"]
+    for target in package.targets where !target.isTest {
+        let optimization = unoptimized.contains(target.name) ? [] : ["-O", "-assert-config", "Debug"]
         target.swiftSettings?.append(
             .unsafeFlags(
-                ["-O", "-assert-config", "Debug", "-whole-module-optimization", "-num-threads", "2"],
+                optimization + ["-whole-module-optimization", "-num-threads", "2"],
                 .when(configuration: .debug)
             )
         )

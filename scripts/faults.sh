@@ -101,7 +101,7 @@ ROOT
 
 step "real disks" run 300 RealDiskTests "${as_root[@]}" env PRESSUREKIT_REAL_FAULTS=1
 export PRESSURESIM=${PRESSURESIM:-$PWD/.build/release/pressuresim}
-[ -x "$PRESSURESIM" ] || step "the tool" "$swift" build --configuration release --product pressuresim
+[ -x "$PRESSURESIM" ] || step "the tool" scripts/tool.sh
 step "a slow disk" slow_disk
 step "a disk that fails late" scripts/faults/late.sh
 step "slow disks below small limits" scripts/faults/throttled.sh

@@ -39,7 +39,7 @@ make_guest || exit
 tool=${PRESSURESIM:-.build/release/pressuresim}
 # A guest would go on by itself.
 trap 'rm -f "$cache/tool.$$.ext4"; [ -z "${guest:-}" ] || kill "$guest" 2>/dev/null' EXIT
-[ -x "$tool" ] || "$swift" build --configuration release --product pressuresim || exit
+[ -x "$tool" ] || scripts/tool.sh || exit
 make_tool_disk "$tool" || exit
 
 # One boot for all cases that want the same machine.

@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
 
-# Examples/Minimal asks for no traits.
-"$swift" build --package-path Examples/Minimal --configuration release
-libraries=$(ldd Examples/Minimal/.build/release/Minimal)
+# As scripts/example.sh builds them.
+SWIFTPM_BUILD_DIR=$PWD/.build "$swift" build --package-path Examples/Minimal --configuration release
+libraries=$(ldd .build/release/Minimal)
 if grep Foundation <<<"$libraries"; then
     echo "linkage: the core loads Foundation. Find the import with: grep -rn 'import Foundation' Sources" >&2
     exit 1
@@ -21,8 +21,8 @@ if grep libhiredis <<<"$libraries"; then
     exit 1
 fi
 grep -q libz.so <<<"$libraries" || { echo "linkage: the core does not load libz" >&2; exit 1; }
-"$swift" build --disable-index-store --package-path Examples/Listener
-listening=$(ldd Examples/Listener/.build/debug/Listener)
+SWIFTPM_BUILD_DIR=$PWD/Examples/.build "$swift" build --package-path Examples/Listener
+listening=$(ldd Examples/.build/debug/Listener)
 if grep -E 'Foundation|libzstd|libhiredis|libz\.so' <<<"$listening"; then
     echo "linkage: PressureSignals loads more than it needs. Look at its target in Package.swift" >&2
     exit 1

@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 runs=${1:-200} RANDOM=${2:-1}
 tool=${PRESSURESIM:-.build/release/pressuresim}
-[ -x "$tool" ] || swift build --configuration release --product pressuresim || exit
+[ -x "$tool" ] || scripts/tool.sh || exit
 
 pick() { shift $((RANDOM % $#)); printf '%s' "$1"; }
 

@@ -8,12 +8,12 @@ swift=${SWIFT:-swift}
 directory=${1:-.build-plugin/plugin}
 abi=1  # as PRESSUREKIT_ABI_VERSION in the header, as long as nothing is taken away
 
-"$swift" build --configuration release --product PressureKitC --scratch-path .build-plugin --disable-default-traits
+"$swift" build --configuration release --product PressureKitC --disable-default-traits
 mkdir -p "$directory/lib" "$directory/include"
 # The package manager links a dynamic library to Swift's own, and shows every symbol there is. This one brings what it
 # needs of Swift along, and shows what plugin.map names.
 "${swift}c" -emit-library -static-stdlib -o "$directory/lib/libPressureKitC.so.$abi" \
-    @.build-plugin/release/PressureKitC.product/Objects.LinkFileList -lz \
+    @.build/release/PressureKitC.product/Objects.LinkFileList -lz \
     -Xlinker --version-script=scripts/plugin.map -Xlinker -soname="libPressureKitC.so.$abi" -Xlinker --gc-sections -Xlinker -s
 ln -sf "libPressureKitC.so.$abi" "$directory/lib/libPressureKitC.so"
 install -m 644 Sources/CPressureKit/include/pressurekit.h "$directory/include/"

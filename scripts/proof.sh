@@ -14,6 +14,7 @@ guest() { step "a guest kernel" nice -n 19 scripts/guest.sh --short; }
 others() {
     step "traits" scripts/traits.sh
     step "examples" scripts/example.sh
+    step "linkage" scripts/linkage.sh
 }
 
 step "build" build_tests
@@ -23,16 +24,15 @@ beside guest
 step "real memory limits" scripts/real.sh
 together guest
 beside others
+step "build of the tool" scripts/tool.sh
 step "pages in a browser" optimized scripts/pages.sh
 # As it was built before all this. The tests play the first 400.
 step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
     PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
     .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
 step "real faults" scripts/faults.sh
-step "build of the tool" "$swift" build --configuration release --product pressuresim
 step "scenarios" scripts/scenarios.sh
 step "soak" scripts/soak.sh 0.5
-step "linkage" scripts/linkage.sh
 step "C plugin" scripts/plugin.sh
 step "Python wheel" scripts/wheel.sh --optional
 together others

@@ -23,7 +23,7 @@ grep -qE ' - cgroup2? ' /proc/self/mountinfo || skip "no cgroup file system is m
 why=$(need stress-ng stress-ng) || echo "skipped: the tests beside stress-ng; $why"
 
 tool=${PRESSURESIM:-$PWD/.build/release/pressuresim}
-[ -n "${PRESSURESIM:-}" ] || step "build for real pressure" "$swift" build --configuration release --product pressuresim
+[ -n "${PRESSURESIM:-}" ] || step "build for real pressure" scripts/tool.sh
 
 # As root, the tests must not leave files of root's in the build directory: they are run as they were built.
 tests=$(find .build/debug/ -maxdepth 1 -name '*.xctest' | head -n 1)

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
 . scripts/steps.sh
 
-step "build for scenarios" "$swift" build --configuration release --product pressuresim
+step "build for scenarios" scripts/tool.sh
 
 play() {
     local output status=0

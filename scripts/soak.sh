@@ -36,6 +36,6 @@ soak() {
     [ "$status" -ne 3 ] || skip "no soak here"
     return "$status"
 }
-step "build for the soak" "$swift" build --configuration release --product pressuresim
+step "build for the soak" scripts/tool.sh
 step "soak for $seconds s" soak
 finish

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit
 alone='(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
 alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
-alone+='|StateDamage|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
+alone+='|StateDamage|LateFailure|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # They end processes, or make some that start threads after fork(2).
 # The last four weigh a process, which the sanitizer makes heavier.
@@ -22,12 +22,12 @@ alone+='|smallBlocksYieldLittle)'
 all=$(scripts/traits.sh --names)
 
 # In two steps, so that only the run is bounded tightly: a race can also be a wait without end.
-# `Lock` has to be told. What it never runs is not built for it, the tool above all. Nothing is optimized.
+# `Lock` has to be told. What it never runs is not built for it, the tool above all.
 sanitized() {
     export PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests
     local tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --traits "$all")
-    step "build for ThreadSanitizer" "$swift" build --build-tests "${tsan[@]}"
-    tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
+    step "build for ThreadSanitizer" build_tests "${tsan[@]}"
+    optimized tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
 }
 
 step "build" build_tests

@@ -78,9 +78,9 @@ package final class BlockingPool: Sendable {
         stuck: Complaint? = nil,
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            submit(stuck: stuck) { continuation.resume(with: Swift.Result { try work() }) }
-        }
+        try await Suspended<Swift.Result<Result, any Error>>.wait { task in
+            submit(stuck: stuck) { task.resume(returning: Swift.Result { try work() }) }
+        }.get()
     }
 
     /// Runs a job on a thread of the pool, or here if there is none. Does not block otherwise.

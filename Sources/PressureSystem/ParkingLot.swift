@@ -17,10 +17,10 @@ package enum ParkingLot {
         case cancelled
     }
 
-    /// Safe: a continuation is resumed once, by whoever takes it out of its bucket.
-    @safe private enum Sleeper: Sendable {
+    /// Resumed once, by whoever takes it out of its bucket.
+    private enum Sleeper: Sendable {
         case thread(ConditionLock<Outcome?>)
-        case task(UnsafeContinuation<Outcome, Never>)
+        case task(Suspended<Outcome>)
     }
 
     private struct Parked: Sendable {
@@ -57,13 +57,13 @@ package enum ParkingLot {
     /// Suspends the calling task on `address` if `stillWaiting` holds. Never blocks a thread.
     package static func park(on address: UInt, while stillWaiting: () -> Bool) async -> Outcome {
         // Resumed exactly once: by `unpark`, which removes it first, or here when it was never enqueued.
-        await unsafe withUnsafeContinuation { continuation in
+        await Suspended.wait { task in
             let isParked = bucket(for: address).parked.withLock { parked in
                 guard stillWaiting() else { return false }
-                unsafe parked.append(Parked(address: address, sleeper: .task(continuation)))
+                parked.append(Parked(address: address, sleeper: .task(task)))
                 return true
             }
-            if !isParked { unsafe continuation.resume(returning: .changed) }
+            if !isParked { task.resume(returning: .changed) }
         }
     }
 
@@ -72,21 +72,21 @@ package enum ParkingLot {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         return await withTaskCancellationHandler {
             // Resumed exactly once: by whoever takes it out of its bucket, or here when it was never enqueued.
-            await unsafe withUnsafeContinuation { continuation in
+            await Suspended.wait { task in
                 let refusal = bucket(for: address).parked.withLock { parked -> Outcome? in
                     // A task is marked before its handler runs: one that is cancelled later is found in the bucket.
                     if Task.isCancelled { return .cancelled }
                     guard stillWaiting() else { return .changed }
-                    unsafe parked.append(Parked(address: address, sleeper: .task(continuation), ticket: ticket))
+                    parked.append(Parked(address: address, sleeper: .task(task), ticket: ticket))
                     return nil
                 }
-                if let refusal { unsafe continuation.resume(returning: refusal) }
+                if let refusal { task.resume(returning: refusal) }
             }
         } onCancel: {
             let woken = bucket(for: address).parked.withLock { parked in
                 parked.firstIndex { $0.ticket == ticket }.map { parked.remove(at: $0) }
             }
-            if case .task(let continuation)? = woken?.sleeper { unsafe continuation.resume(returning: .cancelled) }
+            if case .task(let task)? = woken?.sleeper { task.resume(returning: .cancelled) }
         }
     }
 
@@ -100,7 +100,7 @@ package enum ParkingLot {
         for waiting in woken {
             switch waiting.sleeper {
             case .thread(let gate): gate.withLock { $0 = outcome }
-            case .task(let continuation): unsafe continuation.resume(returning: outcome)
+            case .task(let task): task.resume(returning: outcome)
             }
         }
     }

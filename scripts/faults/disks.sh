@@ -23,7 +23,7 @@ enter() {
         exec sudo -n env PRESSURESIM="$tool" "$0" "$@"
     fi
     command -v mkfs.ext4 >/dev/null || skip "there is no mkfs.ext4"
-    [ -x "$tool" ] || { echo "build the tool first: swift build --configuration release --product pressuresim" >&2; exit 1; }
+    [ -x "$tool" ] || { echo "build the tool first: scripts/tool.sh" >&2; exit 1; }
     trap leave EXIT
     trap 'exit 1' INT TERM HUP
     work=$(mktemp -d)

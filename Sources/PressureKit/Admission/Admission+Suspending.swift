@@ -53,8 +53,8 @@ extension Admission {
         let ticket = sleepers.takeTicket()
         return await withTaskCancellationHandler {
             // Resumed exactly once: by whoever takes it out of the list, or here when it was never in it.
-            await unsafe withUnsafeContinuation { continuation in
-                let sleeper = unsafe AdmissionSleepers.Sleeper(ticket, wait, until: .now + patience, continuation)
+            await Suspended.wait { task in
+                let sleeper = AdmissionSleepers.Sleeper(ticket, wait, until: .now + patience, task)
                 switch sleepers.add(sleeper) {
                 case .isServed: books.wake()
                 case .needsThread: Self.keepers.submit { [self] in serve() }

@@ -2,30 +2,30 @@ import PressureSystem
 
 /// The tasks that wait for memory, in the order in which they came.
 final class AdmissionSleepers: Sendable {
-    /// One of them. Safe: a continuation is resumed once, by whoever takes it out of the list.
-    @safe struct Sleeper: Sendable {
+    /// One of them. Resumed once, by whoever takes it out of the list.
+    struct Sleeper: Sendable {
         fileprivate let ticket: UInt64
         fileprivate(set) var wait: Admission.Wait
         /// When its patience ends.
         fileprivate var deadline: ContinuousClock.Instant
-        private let continuation: UnsafeContinuation<End, Never>
+        private let task: Suspended<End>
 
         /// Its load may go on.
-        func goOn() { unsafe continuation.resume(returning: (wait.pass, true)) }
+        func goOn() { task.resume(returning: (wait.pass, true)) }
 
         /// Its task was cancelled.
-        func stop() { unsafe continuation.resume(returning: (wait.pass, false)) }
+        func stop() { task.resume(returning: (wait.pass, false)) }
 
         init(
             _ ticket: UInt64,
             _ wait: Admission.Wait,
             until deadline: ContinuousClock.Instant,
-            _ continuation: UnsafeContinuation<End, Never>
+            _ task: Suspended<End>
         ) {
             self.ticket = ticket
             self.wait = wait
             self.deadline = deadline
-            unsafe self.continuation = continuation
+            self.task = task
         }
     }
 

@@ -49,12 +49,12 @@ public struct PressureEvents: AsyncSequence, Sendable {
 final class Mailbox: Sendable {
     private static let capacity = 256
 
-    @safe private struct State {
-        // Safe: a continuation is resumed by whoever takes it out.
+    private struct State {
         var ring: [PressureEvent?] = Array(repeating: nil, count: Mailbox.capacity)
         var first = 0
         var count = 0
-        var waiting: UnsafeContinuation<Void, Never>?
+        /// Resumed by whoever takes it out.
+        var waiting: Suspended<Void>?
         var isFinished = false
 
         mutating func push(_ event: PressureEvent) {
@@ -85,12 +85,11 @@ final class Mailbox: Sendable {
     func finish() { change { $0.isFinished = true } }
 
     private func change(_ body: (inout sending State) -> Void) {
-        let waiting = unsafe state.withLock { state in
+        let waiting = state.withLock { state in
             body(&state)
-            return unsafe state.waiting.take()
+            return state.waiting.take()
         }
-        // Taken out of the state, so resumed once.
-        unsafe waiting?.resume()
+        waiting?.resume()
     }
 
     func next() async -> PressureEvent? {
@@ -98,16 +97,14 @@ final class Mailbox: Sendable {
             let (event, isFinished) = state.withLock { ($0.pop(), $0.isFinished) }
             if event != nil || isFinished { return event }
             await withTaskCancellationHandler {
-                await unsafe withUnsafeContinuation { continuation in
-                    let previous = unsafe state.withLock { state -> UnsafeContinuation<Void, Never>? in
-                        guard state.count == 0, !state.isFinished, !Task.isCancelled else {
-                            return unsafe continuation
-                        }
-                        defer { unsafe state.waiting = continuation }
-                        return unsafe state.waiting
+                await Suspended.wait { task in
+                    let previous = state.withLock { state -> Suspended<Void>? in
+                        guard state.count == 0, !state.isFinished, !Task.isCancelled else { return task }
+                        defer { state.waiting = task }
+                        return state.waiting
                     }
                     // Either this one, because there is something to look at, or a second consumer's.
-                    unsafe previous?.resume()
+                    previous?.resume()
                 }
             } onCancel: {
                 change { _ in }

@@ -267,11 +267,11 @@ public final class PressureManager: Sendable {
     package var pendingReplies: Int { reclaim.pendingReplies }
 
     func perform(_ request: ReclaimRequest) async -> EvictionReport {
-        await withCheckedContinuation { continuation in
+        await Suspended.wait { task in
             var request = request
             context.listener.hurry(for: request.cause.levelAfter)
             // Not held by a variable here, which would live on.
-            request.reply = { continuation.resume(returning: $0.take()!) }
+            request.reply = { task.resume(returning: $0.take()!) }
             reclaim.request(request)
         }
     }

@@ -182,7 +182,8 @@ package struct HazardRecord: @unchecked Sendable {
         unsafe record.word(takenIndex).pointee.store(1, ordering: .relaxed)
         // Another start for each thread; never 0, which xorshift would stay at.
         unsafe record.word(drawIndex).pointee.store((address >> 7 | 1) << 16 | drawRange.upperBound, ordering: .relaxed)
-        var next = newest.load(ordering: .relaxed)
+        // Its number is read there.
+        var next = newest.load(ordering: .acquiring)
         while true {
             unsafe record.word(nextIndex).pointee.store(next, ordering: .relaxed)
             let number = unsafe UnsafeMutablePointer<Atomic<UInt>>(bitPattern: next)

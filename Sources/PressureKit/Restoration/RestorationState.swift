@@ -16,10 +16,10 @@ final class RestorationState: Sendable {
         var isHolding = true
         var restorations = 0
         var extensions = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Suspended<Void>] = []
         var isTaken = false
         var files: [RestoredFile] = []
-        var turns: [CheckedContinuation<Void, Never>] = []
+        var turns: [Suspended<Void>] = []
     }
 
     #if Redis
@@ -59,19 +59,19 @@ final class RestorationState: Sendable {
 
     /// Suspends until nobody else of this manager saves or restores, in the order of the calls.
     func takeTurn() async {
-        await withCheckedContinuation { continuation in
+        await Suspended.wait { task in
             let isFree = state.withLock { state in
                 defer { state.isTaken = true }
-                if state.isTaken { state.turns.append(continuation) }
+                if state.isTaken { state.turns.append(task) }
                 return !state.isTaken
             }
-            if isFree { continuation.resume() }
+            if isFree { task.resume() }
         }
     }
 
     /// Passes the turn on.
     func endTurn() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let next = state.withLock { state -> Suspended<Void>? in
             state.isTaken = !state.turns.isEmpty
             return state.isTaken ? state.turns.removeFirst() : nil
         }
@@ -102,25 +102,25 @@ final class RestorationState: Sendable {
     func extend() { state.withLock { $0.extensions += 1 } }
 
     func complete() {
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let waiting = state.withLock { state -> [Suspended<Void>] in
             guard state.extensions > 0 else { return [] }
             state.extensions -= 1
             guard state.extensions == 0 else { return [] }
             defer { state.waiting = [] }
             return state.waiting
         }
-        for continuation in waiting { continuation.resume() }
+        for task in waiting { task.resume() }
     }
 
     /// Ends a restoration when nobody extends it any more.
     func waitForExtensions() async {
-        await withCheckedContinuation { continuation in
+        await Suspended.wait { task in
             let isDone = state.withLock { state in
                 if state.extensions == 0 { return true }
-                state.waiting.append(continuation)
+                state.waiting.append(task)
                 return false
             }
-            if isDone { continuation.resume() }
+            if isDone { task.resume() }
         }
         end()
     }

@@ -1,4 +1,5 @@
 import ReportPages
+import SampleContent
 import ScenarioLanguage
 
 /// Which of `population` things is accessed next, for ever.

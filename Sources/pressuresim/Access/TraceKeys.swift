@@ -1,4 +1,5 @@
 import Foundation
+import SampleContent
 import ScenarioLanguage
 
 /// A recorded series of keys, each replaced by the number of its first appearance.

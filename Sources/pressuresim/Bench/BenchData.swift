@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import SampleContent
 import ScenarioLanguage
 
 /// The values that reclaims and restores are measured with: real files cut into sizes, in memory before anything is

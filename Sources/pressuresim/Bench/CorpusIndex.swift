@@ -1,3 +1,5 @@
+import SampleContent
+
 /// `index.json` of a generated corpus: the entries with their class and size; the bytes are in `NAME.bin`.
 struct CorpusIndex: Decodable {
     struct Entry: Decodable {

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// Choosing what leaves, and what it costs to keep a value in the books.
 struct PlanBench {

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import SampleContent
 import Synchronization
 
 /// Reads of values that are in memory.

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 import Synchronization
 
 /// Reclaims: bytes freed a second, from the warning to the end.

@@ -1,5 +1,6 @@
 #if Redis
 import PressureKit
+import SampleContent
 
 /// How fast values go to a server and come back: what `pressuresim remote --measure` prints, to be held against
 /// `redis-benchmark` on the same machine.

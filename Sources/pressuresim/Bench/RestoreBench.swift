@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// Restores: the time of an access to a value that has been spilled, one at a time.
 struct RestoreBench {

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// What an entry of a keyed cache costs, by how many there are. A flat column is a cost that does not grow.
 struct ScaleRow: Hashable, Sendable, Encodable {

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import SampleContent
 
 /// The process in the cgroup: has a manager watch, makes memory short, and sees how soon something is freed.
 struct SignalsBenchChild: Sendable {

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// A value that notes when it is destroyed. It can be made again, so that an eviction drops it: what is measured is how
 /// soon a reclaim begins, not how fast it writes.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PressureKit
+import SampleContent
 
 /// A file that is mapped and read page by page at random, so that the page cache of a small cgroup never has what is
 /// wanted. Mapped, because the kernel reads ahead of page faults: so more is thrown out for each page, and tasks wait.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PressureKit
 import ReportPages
+import SampleContent
 
 /// `pressuresim bench`.
 struct BenchCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ReportPages
+import SampleContent
 
 /// `pressuresim diff OLD NEW`.
 struct DiffCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 import Synchronization
 import SystemPackage
 

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// What a hog writes into the memory it takes.
 enum HogContent: String, Sendable, CaseIterable {

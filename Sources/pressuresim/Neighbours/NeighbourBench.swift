@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PressureKit
+import SampleContent
 
 /// What processes below one limit free of one shortage together, and how they fare while others come, go and are killed: real
 /// processes in a real cgroup.

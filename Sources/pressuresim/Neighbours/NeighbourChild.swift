@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import SampleContent
 import Synchronization
 
 /// A process below a limit that others are below too: reads values that can be made again, and keeps some that cannot, until its

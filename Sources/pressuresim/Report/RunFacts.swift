@@ -1,4 +1,5 @@
 import Foundation
+import SampleContent
 import ScenarioLanguage
 
 /// What a run wrote with `--json`, as far as other commands read it.

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 import ScenarioLanguage
 
 /// Makes the values of a keyed cache, each a ``SimulatedCache`` with a path such as `"server/thumbnails[17]"`.

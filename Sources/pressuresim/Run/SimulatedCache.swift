@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// One cache of the scenario together with what its value must be.
 ///

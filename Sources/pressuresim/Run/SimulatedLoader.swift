@@ -1,5 +1,6 @@
 import Glibc
 import PressureKit
+import SampleContent
 import ScenarioLanguage
 import Synchronization
 

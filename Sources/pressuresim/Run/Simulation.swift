@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 import ScenarioLanguage
 
 /// One run of a scenario from beginning to end: builds the world, plays, verifies, cleans up.

@@ -1,5 +1,6 @@
 import Foundation
 import PressureKit
+import SampleContent
 import ScenarioLanguage
 
 /// The scenario's controllers and caches, made real and put below a manager's root.

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 import Synchronization
 
 /// The soak's work: two threads that read values and compare every byte, and now and then change one.

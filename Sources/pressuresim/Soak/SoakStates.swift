@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// Saved states, in two directories by turns: while one manager writes one of them, another reads the other.
 final class SoakStates: Sendable {

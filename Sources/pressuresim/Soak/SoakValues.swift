@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// Values that say which they are, and a ledger that knows which they may be.
 ///

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 import Synchronization
 
 /// The demonstration's work: one thread loads the working set at a steady rate, another reads back at random what was

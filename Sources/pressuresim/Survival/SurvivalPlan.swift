@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// What the survival demonstration asks of a process: to hold much more than it is allowed to.
 struct SurvivalPlan: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 
 /// Makes the demonstration's values and knows each again.
 final class SurvivalValues: Sendable {

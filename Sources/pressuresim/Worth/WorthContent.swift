@@ -2,6 +2,7 @@ import CZlib
 import Foundation
 import Glibc
 import PressureKit
+import SampleContent
 
 /// The values that are loaded: deflated, one after the other in a file, each from a page's beginning.
 ///

@@ -1,3 +1,5 @@
+import SampleContent
+
 /// Which value is read next: some much more often than others, and the popular ones anywhere among the keys.
 struct WorthKeys: Sendable {
     let count: Int

@@ -1,4 +1,5 @@
 import PressureKit
+import SampleContent
 import Synchronization
 
 /// The reads: threads that fill the store once, and then read from it at random until a moment, each read timed and

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SampleContent
 @testable import pressuresim
 
 /// `pressuresim bench` as a process: exit status, what it prints where.

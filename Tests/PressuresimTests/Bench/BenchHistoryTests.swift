@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ReportPages
+@testable import SampleContent
 @testable import pressuresim
 
 @Suite struct BenchHistoryTests {

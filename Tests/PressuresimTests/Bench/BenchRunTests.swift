@@ -3,6 +3,7 @@ import PressureKit
 import Testing
 
 @testable import ReportPages
+@testable import SampleContent
 @testable import pressuresim
 
 /// A run from end to end, so small that only its shape means something.

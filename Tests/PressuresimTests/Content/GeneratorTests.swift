@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SampleContent
 @testable import pressuresim
 
 @Suite struct SplitMix64Tests {

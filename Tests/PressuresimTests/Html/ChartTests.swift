@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ReportPages
+@testable import SampleContent
 @testable import pressuresim
 
 @Suite struct TicksTests {

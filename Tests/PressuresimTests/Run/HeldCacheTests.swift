@@ -2,6 +2,7 @@ import PressureKit
 import Synchronization
 import Testing
 
+@testable import SampleContent
 @testable import ScenarioLanguage
 @testable import pressuresim
 

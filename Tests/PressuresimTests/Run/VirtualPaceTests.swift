@@ -1,6 +1,7 @@
 import PressureKit
 import Testing
 
+@testable import SampleContent
 @testable import pressuresim
 
 @Suite struct VirtualPaceTests {

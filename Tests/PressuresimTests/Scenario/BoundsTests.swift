@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SampleContent
 @testable import ScenarioLanguage
 @testable import pressuresim
 

@@ -1,6 +1,7 @@
 import PressureKit
 import Testing
 
+@testable import SampleContent
 @testable import pressuresim
 
 /// What counts as growth.

@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import SampleContent
 @testable import pressuresim
 
 /// The reads, on a clock that only they move.

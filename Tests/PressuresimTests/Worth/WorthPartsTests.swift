@@ -2,6 +2,7 @@ import Foundation
 import PressureKit
 import Testing
 
+@testable import SampleContent
 @testable import pressuresim
 
 /// Memory that goes up and down, in virtual time.

@@ -1,5 +1,5 @@
 /// Makes a value's bytes, again and again the same: what a cache must give back.
-protocol ContentSource: Sendable {
+package protocol ContentSource: Sendable {
     /// Writes the bytes of value `index` into the whole of `bytes`. Any thread; may block on a file.
     ///
     /// - Throws: ``ContentError`` when a file has changed or is gone.
@@ -7,23 +7,30 @@ protocol ContentSource: Sendable {
 }
 
 /// Content that cannot be made here.
-struct ContentError: Error, Hashable, CustomStringConvertible {
+package struct ContentError: Error, Hashable, CustomStringConvertible {
     /// What happened and what to do about it.
-    var description: String
+    package var description: String
+
+    package init(description: String) { self.description = description }
 }
 
 /// Bytes of which a stated share compresses away.
 ///
 /// Each block of 1 KiB begins with random bytes, which no codec shortens, and ends with a run of one byte, which every
 /// codec reduces to almost nothing.
-struct SyntheticContent: ContentSource {
+package struct SyntheticContent: ContentSource {
     /// The share that compresses away, 0 … 1.
     var compressibility: Double
     var seed: UInt64
 
     static let block = 1024
 
-    func fill(_ bytes: inout MutableRawSpan, index: Int) {
+    package init(compressibility: Double, seed: UInt64) {
+        self.compressibility = compressibility
+        self.seed = seed
+    }
+
+    package func fill(_ bytes: inout MutableRawSpan, index: Int) {
         var random = SplitMix64(seed: seed, stream: UInt64(index))
         let noise = Int((Double(Self.block) * (1 - compressibility)).rounded())
         var offset = 0
@@ -40,7 +47,7 @@ struct SyntheticContent: ContentSource {
 /// Words in the frequencies of natural language (Zipf's law), with spaces and line ends: about as compressible as prose.
 ///
 /// Written once, and copied in passages: making a value has to be quicker than any loader that it plays.
-struct TextContent: ContentSource {
+package struct TextContent: ContentSource {
     private let seed: UInt64
     private let prose: [UInt8]
 
@@ -49,7 +56,7 @@ struct TextContent: ContentSource {
     private static let passage = 4 << 10
     private static let length = 512 << 10
 
-    init(seed: UInt64, vocabulary: Int = 4096) {
+    package init(seed: UInt64, vocabulary: Int = 4096) {
         self.seed = seed
         // The words are the seed's too: syllables of a consonant and a vowel, the more frequent the shorter.
         var random = SplitMix64(seed: seed, stream: .max)
@@ -70,7 +77,7 @@ struct TextContent: ContentSource {
         self.prose = prose
     }
 
-    func fill(_ bytes: inout MutableRawSpan, index: Int) {
+    package func fill(_ bytes: inout MutableRawSpan, index: Int) {
         var random = SplitMix64(seed: seed, stream: UInt64(index))
         // Neither leaves the closure that its pointer is valid in.
         unsafe bytes.withUnsafeMutableBytes { bytes in
@@ -93,7 +100,7 @@ struct TextContent: ContentSource {
 
 extension MutableRawSpan {
     /// Stores the first bytes of a little-endian word, at most up to `end`, and returns the offset behind them.
-    mutating func put(_ word: UInt64, at offset: Int, end: Int) -> Int {
+    package mutating func put(_ word: UInt64, at offset: Int, end: Int) -> Int {
         if offset + 8 <= end {
             storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
             return offset + 8

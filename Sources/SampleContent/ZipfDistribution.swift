@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Rejection-inversion: W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
 /// distributions", ACM TOMACS 6 (1996). A constant time a number and no table, whatever the count.
-struct ZipfDistribution: Sendable {
+package struct ZipfDistribution: Sendable {
     let count: Int
     let alpha: Double
     private let integralOfFirst: Double
@@ -14,7 +14,7 @@ struct ZipfDistribution: Sendable {
     /// - Parameters:
     ///   - count: at least 1.
     ///   - alpha: above 0.
-    init(count: Int, alpha: Double) {
+    package init(count: Int, alpha: Double) {
         precondition(count >= 1 && alpha > 0, "a Zipf distribution is over at least one rank with a positive exponent")
         self.count = count
         self.alpha = alpha
@@ -24,7 +24,7 @@ struct ZipfDistribution: Sendable {
     }
 
     /// Draws one rank.
-    func sample(_ random: inout SplitMix64) -> Int {
+    package func sample(_ random: inout SplitMix64) -> Int {
         while true {
             let area = integralOfLast + random.unit() * (integralOfFirst - integralOfLast)
             let x = Self.inverse(area, alpha)

@@ -2,7 +2,7 @@
 /// algorithm with published vectors, so that the tool's idea of "the right bytes" owes nothing to the library's.
 ///
 /// Source: the xxHash specification, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
-enum XXHash64 {
+package enum XXHash64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
     private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -10,7 +10,7 @@ enum XXHash64 {
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
     /// The hash of some bytes.
-    static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
+    package static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
         let count = bytes.byteCount
         var offset = 0
         var hash: UInt64

@@ -1,13 +1,13 @@
 import Glibc
 
 /// Values cut from a corpus of files, read again from the files whenever they are needed.
-struct FileContent: ContentSource {
+package struct FileContent: ContentSource {
     let corpus: FileCorpus
     /// Where each value begins in the corpus.
     let starts: [Int]
 
     /// - Parameter sizes: the size of each value.
-    init(corpus: FileCorpus, sizes: [Int]) {
+    package init(corpus: FileCorpus, sizes: [Int]) {
         self.corpus = corpus
         var next = 0
         starts = sizes.map { size in
@@ -16,7 +16,7 @@ struct FileContent: ContentSource {
         }
     }
 
-    func fill(_ bytes: inout MutableRawSpan, index: Int) throws {
+    package func fill(_ bytes: inout MutableRawSpan, index: Int) throws {
         var offset = 0
         for piece in corpus.pieces(from: starts[index], count: bytes.byteCount) {
             try Self.read(piece, into: &bytes, at: offset)

@@ -3,9 +3,9 @@ import Foundation
 /// Files that every machine with a Swift toolchain has: libraries, modules, interfaces, headers, documentation.
 ///
 /// A mix of what compresses well and badly, and enough of it: some 3 GB in a toolchain.
-enum DefaultCorpus {
+package enum DefaultCorpus {
     /// The directories to look in, best first; only those that exist.
-    static func directories(
+    package static func directories(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         exists: (String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
     ) -> [String] {

@@ -5,7 +5,7 @@ import Foundation
 /// The files are taken in turns from each kind (by extension), in the order of their paths, and a big file gives at most
 /// ``pieceLimit`` a turn, so that neither the many nor the big ones make up most of it. The same directory gives the same
 /// corpus.
-struct FileCorpus: Sendable {
+package struct FileCorpus: Sendable {
     /// A part of a file.
     struct Piece: Hashable, Sendable {
         var path: String
@@ -14,9 +14,14 @@ struct FileCorpus: Sendable {
     }
 
     /// A file that was found.
-    struct File: Hashable, Sendable {
-        var path: String
-        var byteCount: Int
+    package struct File: Hashable, Sendable {
+        package var path: String
+        package var byteCount: Int
+
+        package init(path: String, byteCount: Int) {
+            self.path = path
+            self.byteCount = byteCount
+        }
     }
 
     /// The most one file gives a turn.
@@ -30,10 +35,10 @@ struct FileCorpus: Sendable {
     /// Where each piece begins in the whole.
     private let starts: [Int]
     /// All bytes of the corpus.
-    let byteCount: Int
+    package let byteCount: Int
 
     /// Mixes files, until `wanted` bytes are together or all files are used up.
-    init(files: [File], wanted: Int) {
+    package init(files: [File], wanted: Int) {
         let kinds = Dictionary(grouping: files) { ($0.path as NSString).pathExtension.lowercased() }
         var queues = kinds.sorted { $0.key < $1.key }.map { kind in
             ArraySlice(kind.value.sorted { $0.path < $1.path }.flatMap(Self.cut))
@@ -58,7 +63,7 @@ struct FileCorpus: Sendable {
     ///
     /// - Parameter remedy: how another one is named.
     /// - Throws: ``ContentError`` when there is nothing to read.
-    init(
+    package init(
         directories: [String],
         wanted: Int,
         remedy: String = "content: {files: DIRECTORY}"

@@ -2,12 +2,12 @@
 ///
 /// A mutation depends on the value's seed and the version only, so the expected bytes of any version can be made again
 /// from the source without asking the cache.
-enum Mutation {
+package enum Mutation {
     /// How many bytes one mutation changes at most.
     static let changes = 64
 
     /// Turns version `version - 1` of a value into `version`.
-    static func apply(version: Int, seed: UInt64, to bytes: inout MutableRawSpan) {
+    package static func apply(version: Int, seed: UInt64, to bytes: inout MutableRawSpan) {
         guard bytes.byteCount > 0 else { return }
         var random = SplitMix64(seed: seed, stream: UInt64(version))
         for _ in 0..<changes {
