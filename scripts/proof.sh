@@ -13,27 +13,28 @@ scripts/traits.sh --names
 guest() { step "a guest kernel" nice -n 19 scripts/guest.sh --short; }
 others() {
     step "traits" scripts/traits.sh
-    step "examples" scripts/example.sh
-    step "linkage" scripts/linkage.sh
+    # As it was built before all this. The tests play the first 400.
+    step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
+        PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
+        .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
 }
 
 step "build" build_tests
+# The one that people use: what the tests have built is slow, and real limits are kept in real time.
+step "build of the tool" scripts/tool.sh
+export PRESSURESIM=$PWD/.build/release/pressuresim
 # Before the rest begins beside: what is shown there is shown on a machine that has time for it.
-export PRESSURESIM=$PWD/.build/debug/pressuresim
 beside guest
 step "real memory limits" scripts/real.sh
 together guest
 beside others
-step "build of the tool" scripts/tool.sh
 step "pages in a browser" optimized scripts/pages.sh
-# As it was built before all this. The tests play the first 400.
-step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
-    PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
-    .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
 step "real faults" scripts/faults.sh
 step "scenarios" scripts/scenarios.sh
 step "soak" scripts/soak.sh 0.5
 step "C plugin" scripts/plugin.sh
 step "Python wheel" scripts/wheel.sh --optional
+step "examples" scripts/example.sh
+step "linkage" scripts/linkage.sh
 together others
 finish

@@ -27,7 +27,8 @@ package struct Suspended<Value: Sendable>: Sendable {
     package static func wait(_ body: (Suspended) -> Void) async -> Value {
         let slot = Slot()
         await unsafe withUnsafeContinuation { unsafe body(Suspended(slot: slot, continuation: $0)) }
-        return slot.value.withLock { $0 }!
+        // Taken: who has resumed it may keep it for a moment.
+        return slot.value.withLock { $0.take() }!
     }
     #else
     @usableFromInline let continuation: UnsafeContinuation<Value, Never>

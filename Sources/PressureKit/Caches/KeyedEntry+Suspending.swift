@@ -6,7 +6,7 @@ extension KeyedEntry {
     func acquireMissing(_ key: Key) async throws -> Slot<Value> {
         let slot =
             if let suspendingLoader {
-                try await acquire(from: { self.find(key) { self.suspendingTurn($0) } }) {
+                try await acquire(from: { self.findSuspending(key) }) {
                     Loaded(value: try await suspendingLoader(key))
                 }
             } else {
@@ -32,6 +32,18 @@ extension KeyedEntry {
 
     /// Finds the key's slot, and begins there what it is told to.
     func finding(_ key: Key) -> @Sendable (Beginning) -> (slot: Slot<Value>, turn: Turn?) {
-        { begins in self.find(key) { self.turn($0, begins: begins) } }
+        { begins in
+            var found: (slot: Slot<Value>?, turn: Turn?) = (nil, nil)
+            self.withSlot(of: key) { found = ($0, self.turn($0, begins: begins)) }
+            // There always is one.
+            return (found.slot!, found.turn)
+        }
+    }
+
+    private func findSuspending(_ key: Key) -> (slot: Slot<Value>, turn: SuspendingTurn?) {
+        var found: (slot: Slot<Value>?, turn: SuspendingTurn?) = (nil, nil)
+        withSlot(of: key) { found = ($0, suspendingTurn($0)) }
+        // There always is one.
+        return (found.slot!, found.turn)
     }
 }

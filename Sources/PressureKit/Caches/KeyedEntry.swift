@@ -123,21 +123,18 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
         return { try loader(key) }
     }
 
-    /// Finds the key's slot, or makes one, and takes this reader's turn there.
-    func find<Turn>(_ key: Key, _ turn: (Slot<Value>) -> Turn) -> (slot: Slot<Value>, turn: Turn) {
+    /// Calls `body` with the key's slot, which is made if there is none, under the shard's lock.
+    func withSlot(of key: Key, _ body: (Slot<Value>) -> Void) {
         let hash = hash(key)
-        return withShard(of: hash) { shard in
-            if let index = shard.index(of: key, hash) {
-                let slot = shard.place(index).slot
-                return (slot, turn(slot))
-            }
+        withShard(of: hash) { shard in
+            if let index = shard.index(of: key, hash) { return body(shard.place(index).slot) }
             let slot = shard.insert(key, hash).slot
             let scale = statistics.scale
             let ghost = shard.ghosts.take(hash, now: scale.unit(UseClock.now))
             if let ghost { unsafe slot.header.pointee.remember(ghost.uses) }
             let word = ghost.map { ResidencyWord.dropped(at: $0.stamp) } ?? .unloaded
             unsafe slot.header.pointee.word.store(word.rawValue, ordering: .releasing)
-            return (slot, turn(slot))
+            body(slot)
         }
     }
 
@@ -153,10 +150,12 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     /// Runs `body` with the shard of a hash locked, and has plans make room for the slots that were added, if any were.
     func withShard<Result>(of hash: UInt32, _ body: (inout Shard) -> Result) -> Result {
-        let (result, added) = unsafe shards.shard(of: hash).pointee.withLock { shard in
+        // Not a part of the result: a pair would be looked up at run time, at each miss.
+        var added = 0
+        let result = unsafe shards.shard(of: hash).pointee.withLock { shard in
             let before = shard.slotCount
-            let result = body(&shard)
-            return (result, shard.slotCount - before)
+            defer { added = shard.slotCount - before }
+            return body(&shard)
         }
         if added > 0 { reserveRoom(added) }
         return result

@@ -4,39 +4,40 @@ import PressureSystem
 import SpillStore
 import Synchronization
 
+/// What a reader that found no resident value has to do. Not a part of any type with parameters, whose every part would be
+/// looked up at run time, at each miss.
+enum Turn {
+    /// The value is pinned after all.
+    case pinned
+    /// It is this reader's turn to make the value.
+    case load, restore
+    /// It would be, but it did not want to begin.
+    case away
+    /// There is none, and it wants only what there is.
+    case missing
+    /// Somebody else is at work: what the slot's `arrival` says while they are.
+    case wait(UInt32)
+}
+
+/// What a reader whose turn it is begins.
+enum Beginning {
+    /// Nothing yet.
+    case neither
+    /// Nothing yet, and later only a restore.
+    case neitherOfKept
+    /// A restore, and no load.
+    case restores
+    case either
+
+    /// Whether a load is none of its business, begun by others or not.
+    var isKept: Bool { self == .neitherOfKept || self == .restores }
+}
+
 /// The slow path of a read: load, restore, or wait for the thread that does.
 extension ValueEntry {
-    /// What a reader that found no resident value has to do.
-    enum Turn {
-        /// The value is pinned after all.
-        case pinned
-        /// It is this reader's turn to make the value.
-        case load, restore
-        /// It would be, but it did not want to begin.
-        case away
-        /// There is none, and it wants only what there is.
-        case missing
-        /// Somebody else is at work: what the slot's `arrival` says while they are.
-        case wait(UInt32)
-    }
-
     /// Finds the slot that readers find now, which may be another one after a wait, and takes a turn there; it begins to
     /// make the value only as it is told to.
     typealias Finding = (_ begins: Beginning) -> (slot: Slot<Value>, turn: Turn?)
-
-    /// What a reader whose turn it is begins.
-    enum Beginning {
-        /// Nothing yet.
-        case neither
-        /// Nothing yet, and later only a restore.
-        case neitherOfKept
-        /// A restore, and no load.
-        case restores
-        case either
-
-        /// Whether a load is none of its business, begun by others or not.
-        var isKept: Bool { self == .neitherOfKept || self == .restores }
-    }
 
     /// Takes the next step towards a pinned value; `nil` when the slot has just changed and is to be looked for again.
     func turn(_ slot: Slot<Value>, begins: Beginning) -> Turn? {
@@ -163,10 +164,7 @@ extension ValueEntry {
             guard let loader else { throw PressureError.noValue(path: unsafe path(of: slot.base)) }
             let arrival = unsafe slot.header.pointee.arrival.load(ordering: .relaxed)
             return try admitted(statistics.expectedFootprint, isLoaded: true) {
-                // Its size is the app's code too: while this thread is named as the maker, or it would wait for itself.
-                let (value, size) = try working(in: slot) {
-                    try timed { try makeLoad(slot, since: arrival).run(loader) }
-                }
+                let (value, size) = try make(slot, since: arrival, loader)
                 let isLighter = traits.alternate.load()?.takeMade() ?? false
                 return putLoaded(value, size, isLighter ? .alternate : .full, in: slot)
             }
@@ -242,15 +240,23 @@ extension ValueEntry {
         return try body()
     }
 
-    /// Runs `work` while the slot names this thread as its maker.
-    func working<Result>(in slot: Slot<Value>, _ work: () throws -> Result) rethrows -> Result {
-        unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
-        defer { unsafe slot.header.pointee.maker.store(0, ordering: .relaxed) }
-        return try work()
+    /// Runs the loader while the slot names this thread as its maker; the value's size is the app's code too, or it would wait
+    /// for itself.
+    private func make(
+        _ slot: Slot<Value>,
+        since arrival: UInt32,
+        _ loader: () throws -> Value
+    ) throws -> (value: Value, size: ValueSize) {
+        slot.nameMaker(.currentThread)
+        defer { slot.nameMaker(0) }
+        return try timed { try makeLoad(slot, since: arrival).run(loader) }
     }
 }
 
 extension Slot {
+    /// Says which thread makes the value; 0 for none.
+    func nameMaker(_ thread: UInt32) { unsafe header.pointee.maker.store(thread, ordering: .relaxed) }
+
     /// Whether whoever was at work when `arrival` was read still is. A keyed cache gives a slot to another key when a
     /// load has failed: waiting for that one's load would bring the wrong error.
     func isStillBusy(since arrival: UInt32) -> Bool {

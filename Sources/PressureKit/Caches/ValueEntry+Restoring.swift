@@ -59,7 +59,7 @@ extension ValueEntry {
     func restore(_ slot: Slot<Value>, _ loader: (() throws -> Value)?) throws -> Bool {
         do {
             return try admitted(expectedOfRestore(slot), isLoaded: false) {
-                putRestored(try working(in: slot) { try readBack(slot) }, in: slot)
+                putRestored(try readBack(slot), in: slot)
             }
         } catch {
             let failure = noteFailedRestore(slot, error)
@@ -77,8 +77,11 @@ extension ValueEntry {
         return footprint + min(footprint, SegmentFile.chunkSize)
     }
 
-    /// Makes the value from the copy of a slot whose restore has begun. Blocks on the disk.
+    /// Makes the value from the copy of a slot whose restore has begun, while the slot names this thread as its maker. Blocks
+    /// on the disk.
     func readBack(_ slot: Slot<Value>) throws -> Value {
+        slot.nameMaker(.currentThread)
+        defer { slot.nameMaker(0) }
         let plainByteCount = unsafe slot.header.pointee.plainByteCount.load(ordering: .relaxed)
         let clock = clock
         let start = clock.now()

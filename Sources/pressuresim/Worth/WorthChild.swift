@@ -53,6 +53,8 @@ enum WorthNews: Hashable, Sendable, Codable {
 struct WorthFindings: Hashable, Sendable, Codable {
     /// How long reads took, and how often, in the time that counts.
     var latencies: [Latencies.Count] = []
+    /// Loads that began in that time.
+    var loads = 0
     var wrong = 0
     var failed = 0
     var complaints: [String] = []
@@ -61,8 +63,9 @@ struct WorthFindings: Hashable, Sendable, Codable {
 
     init() {}
 
-    init(_ tally: WorthLoad.Tally, _ library: WorthLibraryPart? = nil) {
+    init(_ tally: WorthLoad.Tally, loads: Int = 0, _ library: WorthLibraryPart? = nil) {
         latencies = tally.latencies.counts
+        self.loads = loads
         wrong = tally.wrong
         failed = tally.failed
         complaints = tally.complaints
@@ -132,10 +135,14 @@ struct WorthChild: Sendable {
     /// - Throws: what keeps it from beginning.
     func run() async throws {
         let job = job
+        let (loads, clock) = (WorthLoads(), SystemClock())
+        let load: @Sendable (Int) throws -> [UInt8] = { key in
+            loads.note(at: clock.now())
+            return try job.load(key)
+        }
         switch job.contender {
         case .lru:
-            let store = WorthLRU(bound: job.bound) { try job.load($0) }
-            try await work(store) { _ in nil }
+            try await work(WorthLRU(bound: job.bound, load: load), loads) { _ in nil }
         case .kit:
             let manager = try PressureManager(configuration: job.source.configuration)
             let ear = WorthEar()
@@ -143,11 +150,11 @@ struct WorthChild: Sendable {
             let listener = PressureController("listener")
             listener.delegate = ear
             try manager.root.addChild(listener)
-            let store = try WorthKit(manager.root) { try job.load($0) }
+            let store = try WorthKit(manager.root, load: load)
             let events = manager.events
             let watcher = Task { for await event in events { ear.note(event) } }
             let monitor = Task { try await manager.run() }
-            try await work(store) { window in
+            try await work(store, loads) { window in
                 if let window { ear.begin(window) }
                 var part = ear.part
                 part.note(manager.snapshot())
@@ -162,6 +169,7 @@ struct WorthChild: Sendable {
     /// - Parameter library: what the library did; told the time that counts once it is known.
     private func work(
         _ store: any WorthStore,
+        _ loads: WorthLoads,
         _ library: @escaping @Sendable (WorthWindow?) -> WorthLibraryPart?
     ) async throws {
         let load = WorthLoad(job, store)
@@ -175,6 +183,7 @@ struct WorthChild: Sendable {
                 exit(ExitStatus.environmentRefused.rawValue)
             }
             _ = library(window)
+            loads.begin(window)
             let swinger = try job.swing.map(WorthSwinger.init)
             let isReading = Flag()
             try WorkerThread.spawn("teller") {
@@ -192,7 +201,7 @@ struct WorthChild: Sendable {
             // leave is in the heaps of those who loaded them.
             store.removeAll()
             _ = pk_malloc_trim()
-            Self.tell(.done(WorthFindings(load.tally, part)))
+            Self.tell(.done(WorthFindings(load.tally, loads: loads.count, part)))
         }
     }
 

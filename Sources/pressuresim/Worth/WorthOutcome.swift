@@ -33,6 +33,8 @@ struct WorthOutcome: Hashable, Sendable {
 /// What is told of a measurement, and of several their medians.
 struct WorthFigures: Hashable, Sendable, Codable {
     var readsPerSecond = 0.0
+    /// Loads over reads, 0 … 1: how often a value was neither in memory nor in a copy.
+    var loadShare = 0.0
     /// How long a read took, in seconds.
     var p50 = 0.0
     var p99 = 0.0
@@ -45,7 +47,7 @@ struct WorthFigures: Hashable, Sendable, Codable {
 
     /// The unit belongs to the name where programs read it.
     private enum CodingKeys: String, CodingKey {
-        case readsPerSecond, meanUse, leastUse, meanAnonymousBytes
+        case readsPerSecond, loadShare, meanUse, leastUse, meanAnonymousBytes
         case p50 = "p50Seconds"
         case p99 = "p99Seconds"
         case p999 = "p999Seconds"
@@ -56,9 +58,17 @@ struct WorthFigures: Hashable, Sendable, Codable {
 
     /// - Parameters:
     ///   - latencies: of all processes.
+    ///   - loads: likewise.
     ///   - sights: those within the time that counts are looked at.
-    init(_ latencies: Latencies, _ sights: [WorthCurve.Sight], _ window: WorthWindow, limit: ByteCount) {
+    init(
+        _ latencies: Latencies,
+        loads: Int = 0,
+        _ sights: [WorthCurve.Sight],
+        _ window: WorthWindow,
+        limit: ByteCount
+    ) {
         readsPerSecond = Double(latencies.count) / window.seconds
+        loadShare = latencies.count > 0 ? Double(loads) / Double(latencies.count) : 0
         p50 = latencies.percentile(50) ?? 0
         p99 = latencies.percentile(99) ?? 0
         p999 = latencies.percentile(99.9) ?? 0
@@ -72,7 +82,7 @@ struct WorthFigures: Hashable, Sendable, Codable {
     }
 
     private static let all: [any WritableKeyPath<WorthFigures, Double> & Sendable] = [
-        \.readsPerSecond, \.p50, \.p99, \.p999, \.longest, \.meanUse, \.leastUse, \.meanAnonymousBytes,
+        \.readsPerSecond, \.loadShare, \.p50, \.p99, \.p999, \.longest, \.meanUse, \.leastUse, \.meanAnonymousBytes,
     ]
 
     /// Each figure's median.

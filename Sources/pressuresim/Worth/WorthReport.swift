@@ -89,6 +89,7 @@ struct WorthReport {
 
     static let columns = [
         Column(title: "reads/s") { Quantities.count(Int($0.readsPerSecond)) },
+        Column(title: "loads") { Quantities.percent($0.loadShare) },
         Column(title: "p50") { Quantities.duration($0.p50) },
         Column(title: "p99") { Quantities.duration($0.p99) },
         Column(title: "p99.9") { Quantities.duration($0.p999) },

@@ -84,15 +84,17 @@ struct WorthRun: Sendable {
             return outcome
         }
         var latencies = Latencies()
+        var loads = 0
         for part in findings {
             latencies.add(part.latencies)
+            loads += part.loads
             outcome.wrong += part.wrong
             outcome.failed += part.failed
             outcome.complaints += part.complaints.prefix(max(5 - outcome.complaints.count, 0))
             guard let library = part.library else { continue }
             if outcome.library == nil { outcome.library = library } else { outcome.library? += library }
         }
-        outcome.figures = WorthFigures(latencies, watch.sights, window, limit: cell.limit)
+        outcome.figures = WorthFigures(latencies, loads: loads, watch.sights, window, limit: cell.limit)
         outcome.curve = WorthCurve(watch.processes.map(\.ticks), watch.sights, window)
         return outcome
     }

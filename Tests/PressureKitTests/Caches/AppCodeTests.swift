@@ -179,6 +179,43 @@ import Testing
         #expect(cache.isLoaded)
     }
 
+    /// A value that calls out while it is made from its copy.
+    struct Remembering: Spillable {
+        static let restoring = Lock<(@Sendable () -> Void)?>(nil)
+
+        let bytes: [UInt8]
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        var spillByteCount: Int { bytes.count }
+
+        func withSpillBytes(_ body: (RawSpan) -> Void) { bytes.withSpillBytes(body) }
+
+        init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+            bytes = unsafe try [UInt8](spillByteCount: spillByteCount, restoringWith: fill)
+            Self.restoring.withLock { $0 }?()
+        }
+    }
+
+    /// The same while it is made from its copy, on whatever thread.
+    @Test(.serialized, arguments: [false, true])
+    func aRestoredValueThatReadsItselfIsRefused(suspends: Bool) async throws {
+        let manager = try makeManager(fileSystem: InMemoryFileSystem())
+        let controller = try addController("app", to: manager.root)
+        let cache = try controller.cache("mine", initialValue: Remembering([1, 2, 3]))
+        let code = Lock<PressureError.Code?>(nil)
+        Remembering.restoring.withLock { restoring in
+            restoring = { do { try cache.loadIfNeeded() } catch { code.withLock { $0 = (error as? PressureError)?.code } } }
+        }
+        defer { Remembering.restoring.withLock { $0 = nil } }
+        _ = await manager.simulateMemoryWarning(.critical)
+        #expect(cache.residency == .spilled)
+        if suspends { _ = try await cache.value() } else { try cache.loadIfNeeded() }
+        #expect(code.withLock { $0 } == .recursiveAccess)
+        #expect(cache.ifLoaded { $0.bytes } == [1, 2, 3])
+        await manager.shutdown()
+    }
+
     @Test(.timeLimit(.minutes(1))) func aKeyMayUseTheCacheWhenItIsLetGo() async throws {
         // By this clock a load takes no time, so that the value is dropped, with its key, and not spilled.
         let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.clock = ManualClock() }

@@ -121,8 +121,9 @@ import Testing
             WorthCurve.Sight(at: Int64($0) * 1_000_000_000, usage: $1, anonymous: $1 / 2)
         }
         let window = WorthWindow(start: 0, from: 5_000_000_000, to: 10_000_000_000)
-        let figures = WorthFigures(latencies, sights, window, limit: .bytes(100))
+        let figures = WorthFigures(latencies, loads: 250, sights, window, limit: .bytes(100))
         #expect(figures.readsPerSecond == 200)
+        #expect(figures.loadShare == 0.25)
         #expect(figures.meanUse == 0.7)
         #expect(figures.leastUse == 0.6)
         #expect(figures.meanAnonymousBytes == 35)
@@ -131,6 +132,16 @@ import Testing
         #expect(abs(figures.p999 - 999e-6) < 1e-6)
         #expect(abs(figures.longest - 1000e-6) < 1e-6)
         #expect(WorthFigures(Latencies(), [], window, limit: .bytes(100)) == WorthFigures())
+    }
+
+    @Test func loadsCountFromTheTimeThatCountsOn() {
+        let loads = WorthLoads()
+        func note(_ times: [Int64]) { for time in times { loads.note(at: MonotonicInstant(nanoseconds: time)) } }
+        note([1, 5, 9])
+        #expect(loads.count == 0)
+        loads.begin(WorthWindow(start: 0, from: 5, to: 10))
+        note([4, 5, 9, 10, 11])
+        #expect(loads.count == 2)
     }
 
     @Test func mediansAreTakenFigureByFigure() {

@@ -9,7 +9,7 @@ import Testing
 enum WorthSamples {
     static func figures(_ reads: Double, longest: Double = 0.012, use: Double = 0.95) -> WorthFigures {
         var figures = WorthFigures()
-        figures.readsPerSecond = reads
+        (figures.readsPerSecond, figures.loadShare) = (reads, 0.134)
         (figures.p50, figures.p99, figures.p999, figures.longest) = (1.2e-6, 360e-6, 900e-6, longest)
         (figures.meanUse, figures.leastUse) = (use, use - 0.05)
         figures.meanAnonymousBytes = use * 230 * 1_048_576
