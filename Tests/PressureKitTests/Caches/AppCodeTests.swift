@@ -205,7 +205,9 @@ import Testing
         let cache = try controller.cache("mine", initialValue: Remembering([1, 2, 3]))
         let code = Lock<PressureError.Code?>(nil)
         Remembering.restoring.withLock { restoring in
-            restoring = { do { try cache.loadIfNeeded() } catch { code.withLock { $0 = (error as? PressureError)?.code } } }
+            restoring = {
+                do { try cache.loadIfNeeded() } catch { code.withLock { $0 = (error as? PressureError)?.code } }
+            }
         }
         defer { Remembering.restoring.withLock { $0 = nil } }
         _ = await manager.simulateMemoryWarning(.critical)
