@@ -137,7 +137,7 @@ let package = Package(
         // pages it writes for a browser.
         .target(
             name: "ScenarioLanguage",
-            dependencies: layers + ["CZlib", .product(name: "Yams", package: "Yams")],
+            dependencies: ["PressureSystem", "PressureSignals", "CZlib", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings
         ),
         .target(name: "SampleContent", swiftSettings: settings),

@@ -17,9 +17,10 @@ package struct Suspended<Value: Sendable>: Sendable {
     let slot: Slot
     let continuation: UnsafeContinuation<Void, Never>
 
-    /// Resumes the task with a value. Never blocks.
-    package func resume(returning value: Value) {
-        slot.value.withLock { $0 = value }
+    /// Resumes the task with a value, and keeps nothing of it. Never blocks.
+    package func resume(returning value: consuming Value) {
+        var given: Value? = consume value
+        slot.value.withLock { swap(&$0, &given) }
         unsafe continuation.resume()
     }
 
@@ -27,7 +28,7 @@ package struct Suspended<Value: Sendable>: Sendable {
     package static func wait(_ body: (Suspended) -> Void) async -> Value {
         let slot = Slot()
         await unsafe withUnsafeContinuation { unsafe body(Suspended(slot: slot, continuation: $0)) }
-        // Taken: who has resumed it may keep it for a moment.
+        // Taken: who has resumed it may keep the slot for a moment.
         return slot.value.withLock { $0.take() }!
     }
     #else
@@ -36,9 +37,9 @@ package struct Suspended<Value: Sendable>: Sendable {
     @inlinable
     init(continuation: UnsafeContinuation<Value, Never>) { unsafe self.continuation = continuation }
 
-    /// Resumes the task with a value. Never blocks.
+    /// Resumes the task with a value, and keeps nothing of it. Never blocks.
     @inlinable
-    package func resume(returning value: Value) { unsafe continuation.resume(returning: value) }
+    package func resume(returning value: consuming Value) { unsafe continuation.resume(returning: value) }
 
     /// Suspends the calling task until what `body` is given is resumed. Never blocks a thread.
     @inlinable

@@ -1,4 +1,4 @@
-import PressureKit
+import PressureSystem
 
 /// A series of accesses: what, how often, in which order.
 package struct AccessSpec: Sendable {

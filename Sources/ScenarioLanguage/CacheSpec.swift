@@ -1,4 +1,4 @@
-package import PressureKit
+package import PressureSystem
 
 /// A cache with one value, or with many by key; or `count` caches alike.
 package struct CacheSpec: Sendable {

@@ -1,4 +1,4 @@
-import PressureKit
+import PressureSystem
 
 /// A controller, or `count` alike, with caches, children, and what it may present.
 package struct ControllerSpec: Sendable {

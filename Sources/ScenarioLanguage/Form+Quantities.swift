@@ -1,5 +1,5 @@
 import Foundation
-import PressureKit
+import PressureSystem
 
 /// A number with the unit written behind it, taken apart.
 struct Quantity {

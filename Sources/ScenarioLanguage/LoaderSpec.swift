@@ -1,4 +1,4 @@
-import PressureKit
+import PressureSystem
 
 /// How a value that was dropped is made again.
 package struct LoaderSpec: Hashable, Sendable {

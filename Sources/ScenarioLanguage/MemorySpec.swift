@@ -1,4 +1,5 @@
-package import PressureKit
+package import PressureSignals
+package import PressureSystem
 
 /// Where pressure comes from.
 package enum MemorySpec: Hashable, Sendable {

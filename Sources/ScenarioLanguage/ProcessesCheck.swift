@@ -1,4 +1,4 @@
-import PressureKit
+import PressureSystem
 
 extension Scenario {
     /// The most processes that play one scenario: as many curves as there are colours.

@@ -1,4 +1,4 @@
-import PressureKit
+import PressureSystem
 
 /// What a scenario amounts to, before any of it is made. Numbers that counts within counts can let grow beyond all
 /// bounds are floating, so that nothing overflows before it is refused.

@@ -1,4 +1,4 @@
-package import PressureKit
+package import PressureSystem
 
 /// A scenario as written: what to build, what to do with it, what to expect. Plain data, checked by ``ScenarioFile``.
 package struct Scenario: Sendable {
@@ -13,7 +13,7 @@ package struct Scenario: Sendable {
     /// How many processes play it side by side, below one limit.
     package var processes = 1
     /// In which order values leave memory; the library's own when nil.
-    package var policy: (any EvictionPolicy)?
+    package var policy: PolicySpec?
     /// The controllers below the manager's root.
     package var controllers: [ControllerSpec]
     package var timeline: [Step]
@@ -78,7 +78,7 @@ extension Scenario {
                 .count(1...mostProcesses),
                 "How many processes play it below one limit; for memory: {cgroup_limit: …}. Default: 1."
             )
-            let policy = section.optional("policy", .policy, "In which order values leave memory. Default: cost.")
+            let policy = section.optional("policy", PolicySpec.form, "In which order values leave memory. Default: cost.")
             let controllers = section.required(
                 "controllers",
                 .list(of: ControllerSpec.form, "controllers", 1...1000),
@@ -107,18 +107,4 @@ extension Scenario {
 extension Scenario {
     /// Fills in what traces say of values.
     mutating func resolveColumns(with reader: inout TraceColumnsReader) { reader.resolve(&controllers) }
-}
-
-extension Form where Value == any EvictionPolicy {
-    /// The orders in which values may leave memory, by the names that reports have for them.
-    static var policy: Form {
-        .word([
-            .init("cost", CostAware(), "What costs least to bring back for each byte freed; the default."),
-            .init("lru", LeastRecentlyUsed(), "The least recently used first."),
-            .init("sieve", Sieve(), "SIEVE: the oldest that was not used since the last look."),
-            .init("largest", LargestFirst(), "The largest first."),
-            .init("nscache", LowestCostFirst(), "The smallest first: the order of NSCache on Linux."),
-            .init("purge", PurgeEverything(), "All of them at every warning."),
-        ])
-    }
 }

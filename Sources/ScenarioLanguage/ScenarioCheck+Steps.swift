@@ -1,5 +1,5 @@
 import Foundation
-import PressureKit
+import PressureSystem
 
 /// The checks of the timeline.
 extension ScenarioCheck {

@@ -1,5 +1,5 @@
 import Foundation
-import PressureKit
+import PressureSystem
 
 /// The checks that need the whole scenario: names that clash, patterns that match nothing, files that are not there,
 /// limits that cannot hold.

@@ -1,4 +1,4 @@
-import PressureKit
+import PressureSystem
 
 /// One line of the timeline.
 package struct Step: Sendable {

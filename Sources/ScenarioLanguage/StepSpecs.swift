@@ -1,4 +1,5 @@
-package import PressureKit
+package import PressureSignals
+package import PressureSystem
 
 /// A simulated warning.
 package struct WarningSpec: Hashable, Sendable {

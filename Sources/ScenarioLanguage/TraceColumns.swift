@@ -1,4 +1,4 @@
-import PressureKit
+import PressureSystem
 
 /// What a trace says of its keys beside their order: `key`, a tab, `size`, a tab, `cost`. The first line of a key counts.
 struct TraceColumns: Sendable {

@@ -221,7 +221,7 @@ struct Simulation: Sendable {
         configuration.spillLimit = scenario.spill.limit
         configuration.allowsMemoryBackedSpill = scenario.spill.allowsMemory
         configuration.compressesLater = scenario.spill.compressesLater
-        configuration.policy = scenario.policy
+        configuration.policy = scenario.policy?.policy
         configuration.observer = observer(log)
         if scenario.timeline.hasCalm, let skipping = stage.skipping {
             configuration.clock = skipping

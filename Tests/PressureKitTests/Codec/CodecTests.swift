@@ -165,7 +165,8 @@ import Testing
             unsafe bytes.withUnsafeBytes { plain in
                 let encoded = unsafe encoder.encode(plain, choice)
                 _ = unsafe output.withUnsafeMutableBytes { output in
-                    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: output[..<bytes.count])
+                    // Not a slice, whose type would be made here, once for the process.
+                    let part = unsafe UnsafeMutableRawBufferPointer(start: output.baseAddress, count: bytes.count)
                     return unsafe decoder.unpack(encoded.payload, encoded.codec, into: part)
                 }
             }

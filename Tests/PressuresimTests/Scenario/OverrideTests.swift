@@ -37,9 +37,17 @@ import Testing
 
     /// Also below what the file does not mention.
     @Test func aValueIsAddedWhereThereIsNone() throws {
-        #expect(try read("policy=lru").policy is LeastRecentlyUsed)
+        #expect(try read("policy=lru").policy == .leastRecentlyUsed)
         #expect(try read("spill.limit=64MiB").spill.limit == .mebibytes(64))
         #expect(try read("expect.evicted=>= 1").expectations.count == 2)
+    }
+
+    /// Each name of an order is another of the library's.
+    @Test func everyPolicyIsAnOrderOfItsOwn() {
+        #expect(PolicySpec.leastRecentlyUsed.policy is LeastRecentlyUsed)
+        #expect(PolicySpec.smallestFirst.policy is LowestCostFirst)
+        let orders = Set(PolicySpec.allCases.map { ObjectIdentifier(type(of: $0.policy)) })
+        #expect(orders.count == PolicySpec.allCases.count)
     }
 
     /// What was said there is told as the command line's, not as a place in the file.
