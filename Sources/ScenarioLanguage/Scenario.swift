@@ -78,7 +78,11 @@ extension Scenario {
                 .count(1...mostProcesses),
                 "How many processes play it below one limit; for memory: {cgroup_limit: …}. Default: 1."
             )
-            let policy = section.optional("policy", PolicySpec.form, "In which order values leave memory. Default: cost.")
+            let policy = section.optional(
+                "policy",
+                PolicySpec.form,
+                "In which order values leave memory. Default: cost."
+            )
             let controllers = section.required(
                 "controllers",
                 .list(of: ControllerSpec.form, "controllers", 1...1000),
