@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # traits.sh [--names | --each]: the library builds with each trait without each other, and with all. With all, the tests pass
-# of codecs, files and damaged states; what else depends on traits test.sh runs under ThreadSanitizer, with all of them too.
-# Nothing is optimized. With none the tool, the examples and the C plugin are built, with the default ones the tests. With --each it is
+# of what depends on traits, but those of servers, which test.sh runs under ThreadSanitizer, with all traits too. Nothing is
+# optimized. With none the tool, the examples and the C plugin are built, with the default ones the tests. With --each it is
 # built with each alone and with none too: for nights. With --names it only says which can be had here, and installs what they
 # need.
 set -euo pipefail
@@ -29,8 +29,8 @@ fi
 
 # A module that is compiled as a whole leaves its object file in the package's directory.
 trap 'rm -f ./*.o' EXIT
-# Only what is built here: of the tests, those of what depends on traits that ThreadSanitizer is not asked about.
-folders=(Codec Spill Remote Promises Support)
+# Only what is built here: of the tests, those of what depends on traits, which is a quarter.
+folders=(Codec Spill Restoration Remote Promises Support)
 PRESSUREKIT_ONLY_TESTS=$(printf 'PressureKitTests/%s,' "${folders[@]}")
 export PRESSUREKIT_ONLY_TESTS=${PRESSUREKIT_ONLY_TESTS%,}
 
