@@ -59,7 +59,8 @@ let package = Package(
         ),
         .trait(
             name: "Redis",
-            description: "A process without a disk spills to a Redis or Valkey server. Links the system's libhiredis."
+            description:
+                "A process without a disk spills to a Redis or Valkey server. Links the system's libhiredis and OpenSSL."
         ),
         .default(enabledTraits: ["ServiceLifecycle", "Foundation", "Metrics"]),
     ],
@@ -77,6 +78,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinuxShims", cSettings: cSettings),
         .target(name: "CAllocationCounter", cSettings: cSettings),
         // Arrows point down only: PressureKit uses the other three, PressureSignals and SpillStore use PressureSystem.
@@ -99,6 +101,7 @@ let package = Package(
                 "CZlib",
                 .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
                 .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+                .target(name: "COpenSSL", condition: .when(traits: ["Redis"])),
                 "CLinuxShims",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),

@@ -16,8 +16,8 @@ if grep libzstd <<<"$libraries"; then
     echo "linkage: the core loads zstd without the trait Zstd. Look at who depends on CZstd in Package.swift" >&2
     exit 1
 fi
-if grep libhiredis <<<"$libraries"; then
-    echo "linkage: the core loads hiredis without the trait Redis. Look at who depends on CHiredis in Package.swift" >&2
+if grep -E 'libhiredis|libssl' <<<"$libraries"; then
+    echo "linkage: the core loads what only the trait Redis needs. Look at who depends on CHiredis and COpenSSL in Package.swift" >&2
     exit 1
 fi
 grep -q libz.so <<<"$libraries" || { echo "linkage: the core does not load libz" >&2; exit 1; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # setup.sh [zstd] [redis]: makes sure that zlib's headers and pkg-config are there; with zstd, for the trait Zstd, that
-# library's headers too; with redis, for the trait Redis, hiredis's headers, and a server to test with. Installs nothing else.
+# library's headers too; with redis, for the trait Redis, those of hiredis and OpenSSL, and a server and certificates
+# to test with. Installs nothing else.
 set -euo pipefail
 
 swift=${SWIFT:-swift}
@@ -19,8 +20,8 @@ for wanted in "$@"; do
         packages+=(libzstd-dev)
         ;;
     redis)
-        libraries+=(hiredis)
-        packages+=(libhiredis-dev redis-server)
+        libraries+=(hiredis openssl)
+        packages+=(libhiredis-dev libssl-dev openssl redis-server)
         server=redis-server
         ;;
     *)
@@ -32,14 +33,14 @@ done
 
 is_complete() {
     command -v pkg-config >/dev/null && pkg-config --exists "${libraries[@]}" || return
-    [ -z "$server" ] || command -v redis-server valkey-server >/dev/null
+    [ -z "$server" ] || { command -v openssl && command -v redis-server valkey-server; } >/dev/null
 }
 
 is_complete && exit 0
 
 command -v apt-get >/dev/null || {
     echo "setup: pkg-config or the headers of ${libraries[*]} are missing, and there is no apt-get to install them." >&2
-    echo "       Install them with this system's package manager (on Fedora: pkgconf, zlib-devel, libzstd-devel, hiredis-devel, valkey)." >&2
+    echo "       Install them with this system's package manager (on Fedora: pkgconf, zlib-devel, libzstd-devel, hiredis-devel, openssl-devel, valkey)." >&2
     exit 1
 }
 

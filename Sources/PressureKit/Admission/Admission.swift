@@ -57,6 +57,8 @@ package final class Admission: Sendable {
         /// Has the background reclaim look whether there is something to free, at once if it is urgent. Does not wait for it,
         /// unless one thing is done at a time.
         package var wakeBackground: @Sendable (_ isUrgent: Bool) -> Void
+        /// Told of each load that nobody watches, with the bytes that the caches hold.
+        package var unwatched: @Sendable (_ resident: Int) -> Void
         /// Who shares the limit with this process; `nil` for nobody.
         package var neighbours: Neighbours?
 
@@ -66,12 +68,14 @@ package final class Admission: Sendable {
             refresh: @escaping @Sendable () -> AdmissionRoom?,
             reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void,
             wakeBackground: @escaping @Sendable (_ isUrgent: Bool) -> Void = { _ in },
+            unwatched: @escaping @Sendable (_ resident: Int) -> Void = { _ in },
             neighbours: Neighbours? = nil
         ) {
             self.room = room
             self.refresh = refresh
             self.reclaim = reclaim
             self.wakeBackground = wakeBackground
+            self.unwatched = unwatched
             self.neighbours = neighbours
         }
     }
@@ -277,6 +281,7 @@ package final class Admission: Sendable {
         at now: MonotonicInstant
     ) -> AdmissionLedger.Verdict {
         guard let room else {
+            supply.unwatched(books.reading.resident)
             guard let firstLimit else { return .go }
             let mayGo = state.ledger.mayGoUnseen(bytes, below: firstLimit, isWaiting: false)
             return mayGo ? .go : .reclaim(ByteCount(bytes: bytes))

@@ -36,14 +36,14 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     /// Changes a value in a slot that this thread has made its own.
     func updateInPlace<Result>(_ slot: Slot<Value>, _ body: (inout Value) throws -> Result) throws -> Result {
         let before = unsafe slot.header.pointee.size
-        unsafe slot.header.pointee.maker.store(.currentThread, ordering: .relaxed)
+        slot.nameMaker(.currentThread)
         defer {
             // Also when the body throws: it may have changed the value before. Nothing is locked, and this thread is named
             // as the maker: a value that reads its own cache here gets `recursiveAccess`.
             let size = unsafe ValueSize(slot.value.pointee, changedFrom: before)
             note(size, in: slot)
             noteArrival(size.footprint - before.footprint, values: 0)
-            unsafe slot.header.pointee.maker.store(0, ordering: .relaxed)
+            slot.nameMaker(0)
             finishMutation(slot, hasValue: true)
         }
         return unsafe try body(&slot.value.pointee)

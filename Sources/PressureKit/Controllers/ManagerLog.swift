@@ -19,6 +19,8 @@ import PressureSystem
 /// | `the spill disk failed late` | warning | error, errno, held_back |
 /// | `a hook took too long` | warning | path, hook, duration_ms, held_back |
 /// | `loaders hold all threads` | warning | path, threads, waiting, held_back |
+/// | `nobody runs the manager` | warning | resident_bytes |
+/// | `memory cannot be watched` | warning | error, errno |
 /// | `control socket opened` | debug | socket |
 /// | `control socket unavailable` | warning | error, errno |
 /// | `control command` | notice | command, peer_pid, peer_uid |
@@ -120,6 +122,18 @@ final class ManagerLog: Sendable {
     /// The disk failed after it had taken a write, outside a reclaim.
     func failedLate(_ failure: PressureError) {
         warn("the spill disk failed late", \.writebacks, Self.metadata(of: failure))
+    }
+
+    // MARK: Watching
+
+    /// The caches hold so many bytes, and ``PressureManager/run()`` was never called.
+    func unattended(with resident: Int) {
+        logger.warning("nobody runs the manager", metadata: ["pressurekit.resident_bytes": "\(resident)"])
+    }
+
+    /// Nobody runs it, and nobody can.
+    func notWatching(_ error: PressureError) {
+        logger.warning("memory cannot be watched", metadata: Self.metadata(of: error))
     }
 
     // MARK: Parts

@@ -3,7 +3,12 @@ import PressureSystem
 
 extension Admission.Supply {
     /// What a manager's monitor sees, and what its reclaim thread frees.
-    init(monitor: PressureMonitor, reclaim: ReclaimThread, isSequential: Bool) {
+    init(
+        monitor: PressureMonitor,
+        reclaim: ReclaimThread,
+        isSequential: Bool,
+        unwatched: @escaping @Sendable (_ resident: Int) -> Void
+    ) {
         self.init(
             room: { [weak monitor] in monitor?.admissionRoom },
             refresh: { [weak monitor] in monitor?.refreshedAdmissionRoom() },
@@ -16,6 +21,7 @@ extension Admission.Supply {
                 reclaim?.makeRoom(isUrgent: isUrgent)
                 if isSequential { reclaim?.waitUntilIdle() }
             },
+            unwatched: unwatched,
             neighbours: monitor.neighbours
         )
     }

@@ -15,11 +15,12 @@ import Synchronization
 ///
 /// Creating a manager opens the spill file, reserves all memory that a reclaim will need, and starts the threads that
 /// will carry it out; they sleep. Nothing is watched until ``run()`` is called, but ``reclaim(_:)``,
-/// ``simulateMemoryWarning(_:freeing:)`` and the background methods work from the start.
+/// ``simulateMemoryWarning(_:freeing:)`` and the background methods work from the start. If nobody has called it when the
+/// caches hold a quarter of the limit, or of the machine's memory, the manager watches all the same, and the log says so.
 ///
 /// It logs to the logger of the task that creates it, or the one that is passed. Routine is `debug`: `memory pressure fell`,
 /// `reclaim finished`. An operator should know, `notice`, that `memory pressure rose`, or of a `control command`; and has
-/// something to look after, `warning`, if `values could not be spilled`, `a spilled copy could not be used`, `a hook took
+/// something to look after, `warning`, if `nobody runs the manager`, `values could not be spilled`, `a spilled copy could not be used`, `a hook took
 /// too long`, `loaders hold all threads`, or the `control socket` is `unavailable`. A warning that lasts is one a minute. Metadata begin with
 /// `pressurekit.`, such as `pressurekit.cause` and `pressurekit.claimed_bytes`; values, and keys of keyed caches, are
 /// never logged.
@@ -43,6 +44,7 @@ public final class PressureManager: Sendable {
     /// What is known of saving and restoring state.
     let restoration: RestorationState
     private let isShutDown = Atomic<Bool>(false)
+    private let attendance: Attendance
 
     /// Creates a manager. Blocks briefly on the file system.
     ///
@@ -105,11 +107,13 @@ public final class PressureManager: Sendable {
         }
         context.isOver = { [weak monitor] in monitor?.isOver(since: $0) ?? false }
         context.onReport = { [weak monitor] report in monitor?.note(report) }
+        let attendance = Attendance(below: engine.firstLimit, isAwaited: !configuration.isSequential)
         context.admission.connect(
             Admission.Supply(
                 monitor: monitor,
                 reclaim: reclaim,
-                isSequential: configuration.isSequential
+                isSequential: configuration.isSequential,
+                unwatched: attendance.look(context, monitor)
             )
         )
         let probe = BusyProbe()
@@ -134,6 +138,7 @@ public final class PressureManager: Sendable {
         self.context = context
         self.reclaim = reclaim
         self.monitor = monitor
+        self.attendance = attendance
         self.control = control
         controlSocket = configuration.control
         environment =
@@ -147,6 +152,7 @@ public final class PressureManager: Sendable {
     }
 
     deinit {
+        attendance.close()
         monitor.stop()
         context.cleaner?.stop()
         reclaim.stop()
@@ -186,6 +192,7 @@ public final class PressureManager: Sendable {
     /// - Throws: as ``run()``; nothing runs then.
     package func beginRunning() throws(PressureError) {
         guard !isShutDown.load(ordering: .sequentiallyConsistent) else { throw PressureError.shutDown }
+        attendance.close()
         do throws(PressureError) {
             try context.cleaner?.start()
             try openControl()
@@ -217,6 +224,7 @@ public final class PressureManager: Sendable {
     /// Refuses further reclaims, and has the threads end after what they are at. Does not wait for that.
     func beginShutdown() {
         isShutDown.store(true, ordering: .sequentiallyConsistent)
+        attendance.close()
         endRunning()
         reclaim.stop()
         restoration.letGo()

@@ -38,6 +38,12 @@ public struct RemoteSpill: Sendable {
     /// but the server's own.
     public var limit: ByteCount?
 
+    /// How the connection is encrypted, and by what the server is known. The default is `nil`: not at all, and whoever is in
+    /// between reads the password.
+    public var tls: RemoteTLS? {
+        didSet { options.server.tls = tls?.options }
+    }
+
     /// How long a connection may take to be there, its name to be resolved aside. The default is a second.
     public var connectTimeout: Duration {
         get { options.server.connectTimeout }
@@ -121,7 +127,7 @@ public struct RemoteSpill: Sendable {
     /// (`INFO replication`); without permission to ask, a write shows it. <doc:BeyondOneMachine> says what is kept when another
     /// takes over.
     ///
-    /// User and password are the same for all of them, and for those that they name.
+    /// User, password and TLS are the same for all of them, and for those that they name.
     ///
     /// ```swift
     /// configuration.remote = .redis(addresses: ["redis-0:6379", "redis-1:6379"], user: "thumbnails", password: password)
@@ -156,7 +162,7 @@ public struct RemoteSpill: Sendable {
     }
 
     /// - Throws: ``PressureError`` with `invalidConfiguration` that names the value and what is allowed.
-    func validate() throws(PressureError) {
+    package func validate() throws(PressureError) {
         func check(_ holds: Bool, _ message: @autoclosure () -> String) throws(PressureError) {
             guard holds else { throw PressureError(code: .invalidConfiguration, message: message()) }
         }
@@ -181,6 +187,9 @@ public struct RemoteSpill: Sendable {
                 )
             }
         }
+        try tls?.options.validate()
+        let hasName = tls?.serverName != nil || !options.server.endpoints.contains(where: \.isUnix)
+        try check(tls == nil || hasName, "remote.tls needs a serverName for a Unix socket, which has none.")
         try check(
             options.server.user == nil || options.server.password != nil,
             "remote.redis has a user and no password."

@@ -1,3 +1,4 @@
+import Glibc
 package import PressureSystem
 package import SystemPackage
 
@@ -43,6 +44,18 @@ extension SpillFailure {
     }
 }
 
+/// What an encrypted connection comes to nothing for, as the system's errors that are nearest.
+extension Errno {
+    /// The server's certificate leads to none that is trusted.
+    static let certificateUntrusted = Errno(rawValue: EKEYREJECTED)
+    /// It is not valid yet, or no longer.
+    static let certificateOutdated = Errno(rawValue: EKEYEXPIRED)
+    /// It was made for another name.
+    static let certificateOfAnother = Errno(rawValue: ENOTUNIQ)
+    /// The server wants to see a certificate of ours, or not the one that it has seen.
+    static let certificateWanted = Errno(rawValue: ENOKEY)
+}
+
 extension Errno {
     /// What a server did that this stands for, after its name, and what to do.
     var ofServer: (what: String, remedy: String) {
@@ -74,6 +87,36 @@ extension Errno {
             (
                 "does not have what was written there",
                 "Look at its log: it may have been restarted or emptied meanwhile."
+            )
+        case .certificateUntrusted:
+            (
+                "shows a certificate that is not trusted",
+                "Name the file with its authority in tls.trustRoots, or look who answers at this address."
+            )
+        case .certificateOutdated:
+            (
+                "shows a certificate that is not valid yet or no longer",
+                "Renew it, or correct the clock of this machine."
+            )
+        case .certificateOfAnother:
+            (
+                "shows a certificate for another name",
+                "Connect to a name that it has, or set tls.serverName to one."
+            )
+        case .certificateWanted:
+            (
+                "wants a certificate of this process, or not the one it was shown",
+                "Set tls.certificateChain and tls.privateKey to what its authority has signed."
+            )
+        case .protocolError:
+            (
+                "does not speak TLS as it should",
+                "Make sure that TLS is spoken at this port, in version 1.2 or later; its log may say more."
+            )
+        case .invalidArgument:
+            (
+                "cannot be spoken to, since a file of tls cannot be read",
+                "Look at trustRoots, certificateChain and privateKey."
             )
         case .badMessage:
             ("answered what is no answer", "Make sure that Redis or Valkey is at this address, and nothing else.")

@@ -18,6 +18,8 @@ final class RedisConnection: @unchecked Sendable {
     /// What it was when it let us in; a server that is the only one is not asked.
     private(set) var role = RoleOfServer.unknown
     private let isOfSeveral: Bool
+    /// What encrypts it, if it is.
+    private var stream: TLSStream?
     /// Requests that have been appended and not answered.
     private var unanswered = 0
     private var isSpent = false
@@ -29,7 +31,8 @@ final class RedisConnection: @unchecked Sendable {
     init(to endpoint: RedisServer.Endpoint, of server: RedisServer, until end: MonotonicInstant) throws(RedisFailure) {
         func left() -> Duration { end - SystemClock().now() }
         guard left() > .zero else { throw RedisFailure(.timedOut, mayArrive: false) }
-        let limit = timeval(min(server.connectTimeout, left()))
+        let connected = min(end, SystemClock().now() + server.connectTimeout)
+        let limit = timeval(connected - SystemClock().now())
         let context =
             switch endpoint {
             case .tcp(let host, let port): unsafe redisConnectWithTimeout(host, CInt(clamping: port), limit)
@@ -44,6 +47,11 @@ final class RedisConnection: @unchecked Sendable {
             throw RedisFailure(unsafe Self.errno(of: context), mayArrive: false)
         }
         unsafe pk_redis_close_on_exec(context)
+        if let tls = server.tls {
+            setTimeout(connected - SystemClock().now())
+            let host = tls.serverName ?? endpoint.host ?? ""
+            stream = try unsafe TLSStream(tls, to: host, over: context.pointee.fd, until: connected)
+        }
         setTimeout(min(server.commandTimeout, left()))
         try enter(server)
         setTimeout(server.commandTimeout)
@@ -137,7 +145,15 @@ final class RedisConnection: @unchecked Sendable {
                 unsafe pointers.append(last.baseAddress?.assumingMemoryBound(to: CChar.self))
                 lengths.append(last.count)
             }
-            return unsafe redisAppendCommandArgv(context, CInt(count), &pointers, &lengths)
+            guard let stream else {
+                return unsafe redisAppendCommandArgv(context, CInt(count), &pointers, &lengths)
+            }
+            var request: UnsafeMutablePointer<CChar>?
+            let length = unsafe redisFormatCommandArgv(&request, CInt(count), &pointers, &lengths)
+            guard length > 0, let request = unsafe request else { return REDIS_ERR }
+            // It is the stream's from now on.
+            unsafe stream.append(UnsafeMutableBufferPointer(start: request, count: Int(length)))
+            return REDIS_OK
         }
         guard status == REDIS_OK else { throw RedisFailure(.noMemory, mayArrive: false) }
         unanswered += 1
@@ -183,6 +199,7 @@ final class RedisConnection: @unchecked Sendable {
     }
 
     private func send(until end: MonotonicInstant) throws(RedisFailure) {
+        if let stream { return try stream.send(until: end) }
         var isDone: CInt = 0
         while isDone == 0 {
             guard unsafe pk_redis_send(context, &isDone) == REDIS_OK else { throw lost() }
@@ -199,6 +216,16 @@ final class RedisConnection: @unchecked Sendable {
                 return unsafe RedisAnswer(taking: reply.assumingMemoryBound(to: redisReply.self))
             }
             guard SystemClock().now() <= end else { throw RedisFailure(.timedOut, mayArrive: true) }
+            if let stream {
+                var isRead = true
+                try unsafe stream.receive(until: end) { bytes in
+                    // Copied when it returns.
+                    let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                    if unsafe redisReaderFeed(context.pointee.reader, start, bytes.count) != REDIS_OK { isRead = false }
+                }
+                guard isRead else { throw RedisFailure(.noMemory, mayArrive: true) }
+                continue
+            }
             guard unsafe redisBufferRead(context) == REDIS_OK else { throw lost() }
         }
     }

@@ -8,6 +8,11 @@ extension RedisServer {
         /// The port where none is named.
         package static let port = 6379
 
+        package var isUnix: Bool { if case .unix = self { true } else { false } }
+
+        /// The name or address that a certificate has; `nil` for a socket of this machine's.
+        var host: String? { if case .tcp(let host, _) = self { host } else { nil } }
+
         /// Reads `host`, `host:port`, `[address]:port`, or the path of a Unix socket; `nil` for what is none of them.
         package init?(_ text: String) {
             if text.hasPrefix("/") {

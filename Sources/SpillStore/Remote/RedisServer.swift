@@ -7,6 +7,8 @@ package struct RedisServer: Sendable {
     package var user: String?
     /// Never in a message.
     package var password: String?
+    /// How the connection is encrypted; `nil` for not at all.
+    package var tls: TLSOptions?
     /// How long a connection may take to be there, and how long a request to be answered.
     package var connectTimeout: Duration
     package var commandTimeout: Duration
@@ -17,6 +19,7 @@ package struct RedisServer: Sendable {
         endpoints: [Endpoint],
         user: String? = nil,
         password: String? = nil,
+        tls: TLSOptions? = nil,
         connectTimeout: Duration = .seconds(1),
         commandTimeout: Duration = .seconds(2),
         connections: Int = 4
@@ -24,6 +27,7 @@ package struct RedisServer: Sendable {
         self.endpoints = endpoints
         self.user = user
         self.password = password
+        self.tls = tls
         self.connectTimeout = connectTimeout
         self.commandTimeout = commandTimeout
         self.connections = connections

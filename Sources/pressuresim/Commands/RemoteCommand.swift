@@ -17,6 +17,7 @@ struct RemoteCommand: AsyncParsableCommand {
 
               pressuresim remote cache.internal:6379
               pressuresim remote cache.internal --sweep
+              pressuresim remote rediss://cache.internal:6380 --cacert ca.crt
 
             The password is read from the environment variable REDISCLI_AUTH, as redis-cli does. The user needs the commands
             CLUSTER NODES, TIME, ZRANGE, SCAN, PTTL, STRLEN, HMGET and GET, and UNLINK and ZREM to sweep; INFO where several
@@ -29,7 +30,7 @@ struct RemoteCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "host, host:port or the path of a Unix socket; several with commas, of which the primary is found.",
+            "host, host:port or the path of a Unix socket, after rediss:// for TLS; several with commas.",
             valueName: "address"
         )
     )
@@ -37,6 +38,18 @@ struct RemoteCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The user of the server's access control.", valueName: "name"))
     var user: String?
+
+    @Option(help: ArgumentHelp("Speak TLS, and trust the authorities in this file.", valueName: "file"))
+    var cacert: String?
+
+    @Option(help: ArgumentHelp("Speak TLS, and show the certificate in this file.", valueName: "file"))
+    var cert: String?
+
+    @Option(help: ArgumentHelp("The file with its key.", valueName: "file"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("Speak TLS with a server that has a certificate for this name.", valueName: "name"))
+    var sni: String?
 
     @Option(help: ArgumentHelp("What the keys begin with.", valueName: "text"))
     var prefix = "pk"
@@ -56,16 +69,25 @@ struct RemoteCommand: AsyncParsableCommand {
 
     func validate() throws {
         if all, !sweep { throw ValidationError("--all goes with --sweep.") }
+        guard (cert == nil) == (key == nil) else { throw ValidationError("--cert and --key go together.") }
+    }
+
+    private var remote: RemoteSpill {
+        let isTold = [cacert, cert, sni].contains { $0 != nil }
+        let tls = RemoteTLS(trustRoots: cacert, certificateChain: cert, privateKey: key, serverName: sni)
+        return address.remote(user: user, tls: isTold ? tls : nil)
     }
 
     func run() async throws {
         try CommandOutput.check(json)
         if measure {
-            let bench = RemoteBench(remote: address.remote(user: user))
+            let bench = RemoteBench(remote: remote)
             let figures = try await Blocking.run("bench") { try bench.run() }
             return try CommandOutput.write(CommandJSON.encode(figures), to: json ?? "-")
         }
-        let options = address.remote(user: user).options
+        let remote = remote
+        try remote.validate()
+        let options = remote.options
         let reaper = RedisReaper(options.server, keyPrefix: prefix)
         let (found, states) = try await Blocking.run("remote") {
             sweep

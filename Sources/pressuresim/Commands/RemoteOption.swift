@@ -14,16 +14,27 @@ struct RemoteAddress: Hashable, ExpressibleByArgument {
     let argument: String
     private let addresses: [String]
 
-    /// `host`, `host:port`, `[address]:port` or the path of a Unix socket; several with commas.
+    private let isEncrypted: Bool
+    /// As redis-cli spells it.
+    private static let encrypted = "rediss://"
+
+    /// `host`, `host:port`, `[address]:port` or the path of a Unix socket; several with commas. After `rediss://`, TLS is spoken.
     init?(argument: String) {
         self.argument = argument
-        addresses = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        isEncrypted = argument.hasPrefix(Self.encrypted)
+        let list = isEncrypted ? argument.dropFirst(Self.encrypted.count) : argument[...]
+        addresses = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard addresses.allSatisfy({ RedisServer.Endpoint($0) != nil }) else { return nil }
     }
 
     /// The server, with the password that the environment has.
-    func remote(user: String? = nil) -> RemoteSpill {
-        .redis(addresses: addresses, user: user, password: ProcessInfo.processInfo.environment[Self.passwordVariable])
+    ///
+    /// - Parameter tls: how the connection is encrypted, if there is more to say than that it is.
+    func remote(user: String? = nil, tls: RemoteTLS? = nil) -> RemoteSpill {
+        let password = ProcessInfo.processInfo.environment[Self.passwordVariable]
+        var remote = RemoteSpill.redis(addresses: addresses, user: user, password: password)
+        remote.tls = tls ?? (isEncrypted ? RemoteTLS() : nil)
+        return remote
     }
 }
 #endif

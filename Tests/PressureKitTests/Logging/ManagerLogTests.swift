@@ -67,6 +67,8 @@ import Testing
         },
         Row("a spilled copy could not be used", .warning, ["path", "error", "errno"]) { $0.lost(failure) },
         Row("the spill disk failed late", .warning, ["path", "error", "errno"]) { $0.failedLate(failure) },
+        Row("nobody runs the manager", .warning, ["resident_bytes"]) { $0.unattended(with: 1) },
+        Row("memory cannot be watched", .warning, ["error", "errno", "path"]) { $0.notWatching(failure) },
         Row("control socket opened", .debug, ["socket"]) { $0.opened("/run/x") },
         Row("control socket unavailable", .warning, ["error", "errno", "path"]) { $0.unavailable(failure) },
         Row("control command", .notice, ["command", "peer_pid", "peer_uid"]) { $0.commanded(.background, by: peer) },

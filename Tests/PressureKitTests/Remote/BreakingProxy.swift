@@ -30,16 +30,18 @@ final class BreakingProxy: Sendable {
     }
 
     let socket: String
-    private let target: String
+    /// The server's socket, or its port.
+    private let target: (path: String, port: Int?)
     private let listener: CInt
     private let mode = Lock(Mode.pass)
     /// Requests that were held back, and how many of them go on, in their order.
     private let holding = ConditionLock((held: 0, free: 0))
     private let counts = Lock((connections: 0, broken: 0))
 
-    init(to server: TestServer) throws {
+    /// - Parameter port: where the server is connected to, if not at its socket.
+    init(to server: TestServer, port: Int? = nil) throws {
         socket = server.directory + "/p\(UInt16.random(in: 0..<(.max)))"
-        target = server.socket
+        target = (server.socket, port)
         listener = Self.open(socket, connecting: false)
         precondition(listener >= 0)
         try WorkerThread.spawn("proxy") { [self] in accept() }
@@ -77,6 +79,20 @@ final class BreakingProxy: Sendable {
         return status == 0 ? descriptor : -1
     }
 
+    private static func connect(to port: Int) -> CInt {
+        let descriptor = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        let status = unsafe withUnsafePointer(to: address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe Glibc.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return status == 0 ? descriptor : -1
+    }
+
     private func accept() {
         while true {
             let client = Glibc.accept(listener, nil, nil)
@@ -87,7 +103,7 @@ final class BreakingProxy: Sendable {
                 continue
             }
             counts.withLock { $0.connections += 1 }
-            let server = Self.open(target, connecting: true)
+            let server = target.port.map(Self.connect) ?? Self.open(target.path, connecting: true)
             // Both ends are shut down together, and closed by whoever is last.
             let ends = Ends(client, server)
             try? WorkerThread.spawn("proxy-up") { [self] in up(ends) }

@@ -12,8 +12,10 @@ struct TestCluster {
     private(set) var nodes: [TestServer]
 
     /// Starts the nodes, and waits until each knows all and serves.
-    init() throws {
-        nodes = try (0..<3).map { _ in try Self.node() }
+    ///
+    /// - Parameter certificates: for nodes that speak TLS with each other and with clients.
+    init(_ certificates: TestCertificates? = nil) throws {
+        nodes = try (0..<3).map { _ in try Self.node(certificates) }
         for (index, node) in nodes.enumerated() {
             node.run("CLUSTER", "SET-CONFIG-EPOCH", "\(index + 1)")
             let range = Self.slots * index / 3..<Self.slots * (index + 1) / 3
@@ -31,12 +33,17 @@ struct TestCluster {
         TestServer.waitUntil { (try? RedisNodes.ask(node.connect()))??.count == 3 }
     }
 
-    private static func node() throws -> TestServer {
-        try TestServer("--cluster-enabled", "yes", port: TestServer.freePort())
+    private static func node(_ certificates: TestCertificates? = nil) throws -> TestServer {
+        let port = TestServer.freePort()
+        guard let certificates else { return try TestServer("--cluster-enabled", "yes", port: port) }
+        let options = ["--cluster-enabled", "yes", "--tls-cluster", "yes"] + certificates.options(port: port)
+        return try TestServer(options, port: 0, tlsPort: port)
     }
 
     private func meet(_ node: TestServer) {
-        for other in nodes where other !== node { node.run("CLUSTER", "MEET", "127.0.0.1", "\(other.port)") }
+        for other in nodes where other !== node {
+            node.run("CLUSTER", "MEET", "127.0.0.1", "\(max(other.port, other.tlsPort))")
+        }
     }
 
     /// Starts another, which has what a node has, and waits until it has.

@@ -21,6 +21,8 @@ final class TestServer: @unchecked Sendable {
     let socket: String
     /// Where other servers find it; 0 for nowhere.
     let port: Int
+    /// The same for those who speak TLS; its options say so.
+    let tlsPort: Int
     private let options: [String]
     private var process: Process?
 
@@ -31,8 +33,9 @@ final class TestServer: @unchecked Sendable {
     ///   - port: where it listens besides on this machine; 0 for nowhere.
     convenience init(_ options: String..., port: Int = 0) throws { try self.init(options, port: port) }
 
-    init(_ options: [String], port: Int) throws {
+    init(_ options: [String], port: Int, tlsPort: Int = 0) throws {
         self.port = port
+        self.tlsPort = tlsPort
         directory = "/tmp/pk-redis-\(String(UInt32.random(in: 0..<(.max)), radix: 36))"
         socket = directory + "/s"
         self.options = options

@@ -55,7 +55,11 @@ import Testing
 
         #if Redis
         private static let withRedis = [
-            Row(name: "remote", arguments: ["nowhere"], wrong: [[], ["a:0"], ["a", "--all"]])
+            Row(
+                name: "remote",
+                arguments: ["nowhere"],
+                wrong: [[], ["a:0"], ["rediss://"], ["a", "--all"], ["a", "--cert", "c"]]
+            )
         ]
         #else
         private static let withRedis: [Row] = []

@@ -13,6 +13,11 @@ private func configurePrimaryThatMoves(_ configuration: inout PressureConfigurat
     configuration.remote = .redis(addresses: ["redis-0:6379", "redis-1:6379"], user: "thumbnails", password: password)
 }
 
+private func configureTLS(_ configuration: inout PressureConfiguration, password: String) {
+    configuration.remote = .redis(host: "redis.example.com", port: 6380, user: "thumbnails", password: password)
+    configuration.remote?.tls = RemoteTLS(trustRoots: "/etc/redis/ca.crt")
+}
+
 private func travel(_ manager: PressureManager, password: String) async throws {
     let state = RemoteState("thumbnails", on: .redis(host: "redis", user: "thumbnails", password: password))
     try await manager.restoreState(from: state, version: "2")
