@@ -25,7 +25,7 @@ extension Admission {
         return last.pass
     }
 
-    /// As ``arrived(_:)`` outside of tasks, but suspends where that blocks. Waits no longer when the task is cancelled.
+    /// As ``arrived(_:)``, but suspends where that blocks. Waits no longer when the task is cancelled.
     package func arrivedSuspending(_ bytes: Int) async {
         guard !isSequential else { return arrived(bytes) }
         guard let supply = supplyFor(arrival: bytes) else { return }

@@ -21,8 +21,6 @@ final class AdmissionState: Sendable {
     let heapRestsUntil = Moment()
     /// When it was last given back, and measured: an older sample knows nothing of it.
     let heapGivenBackAt = Moment()
-    /// A reclaim was asked for that nobody waits for, and has not ended.
-    let isAsked = Atomic<Bool>(false)
 
     private let reclaimed = Atomic<Int>(0)
     private let overdrawn = Atomic<Int>(0)

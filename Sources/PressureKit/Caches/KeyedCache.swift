@@ -86,7 +86,8 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     /// A value that was set is never dropped, loader or no loader, until it is invalidated: the loader does not make it.
     ///
     /// When that leaves too little memory, the calling thread waits until some is freed: for a second, and longer while
-    /// memory comes free slowly and the overdraft is used up. A task does not wait.
+    /// memory comes free slowly and the overdraft is used up. A task that is not to occupy its thread meanwhile uses an
+    /// ``AsyncKeyedCache``.
     ///
     /// - Precondition: not called from inside ``update(for:_:)`` of the same key.
     public func set(_ value: consuming Value, for key: Key) {

@@ -104,7 +104,7 @@ public final class LazyCache<Value: Spillable>: Sendable {
     ///
     /// Does not wait for readers, loads or restores; waits for another writer. When the value leaves too little memory,
     /// the calling thread waits until some is freed: for a second, and longer while memory comes free slowly and the
-    /// overdraft is used up. A task does not wait.
+    /// overdraft is used up. A task that is not to occupy its thread meanwhile uses an ``AsyncLazyCache``.
     ///
     /// - Throws: ``PressureError`` with `recursiveAccess` when called from inside ``update(_:)`` of the same cache.
     public func set(_ value: consuming Value) throws(PressureError) {

@@ -38,7 +38,6 @@ public final class ObjectCache<Key: Hashable & Sendable, Object: Sendable>: Send
     /// Puts an object in place of the one for `key`, if any.
     ///
     /// When that leaves too little memory, the calling thread waits until some is freed, as ``KeyedCache/set(_:for:)`` does.
-    /// A task does not wait.
     ///
     /// - Parameters:
     ///   - object: What to keep.

@@ -1,4 +1,5 @@
 import SpillStore
+import Synchronization
 
 /// Values that are written together, by number: all of them small, and being copied.
 protocol BatchedVictims {
@@ -88,6 +89,7 @@ extension ChunkCopier {
             guard unsafe file.append(plain, to: encoder, compress: choice.request) else { return false }
             batch.made = nil
             unsafe entry.noteEncoded(slot, byteCount: count, in: file)
+            note(encoder.batchTrial, of: entry)
             add(victim, byteCount: count, choice, assurance, to: &batch)
             return true
         }
@@ -102,6 +104,7 @@ extension ChunkCopier {
             return true
         }
         guard isAppended else { return false }
+        note(encoder.batchTrial, of: entry)
         add(victim, byteCount: byteCount, choice, assurance, to: &batch)
         return true
     }
@@ -169,6 +172,14 @@ extension ChunkCopier {
         return count
     }
 
+    /// Learns whether a cache's small values are worth compressing: at once, for the next one may be another of its.
+    private func note(_ trial: CodecTrial?, of entry: CacheEntry) {
+        guard let trial else { return }
+        var memory = CodecMemory(rawValue: entry.statistics.codecMemory.load(ordering: .relaxed))
+        memory.note(trial)
+        entry.statistics.codecMemory.store(memory.rawValue, ordering: .relaxed)
+    }
+
     /// Writes the batch and tells of its victims.
     private func flush(
         _ batch: inout Batch,
@@ -184,6 +195,7 @@ extension ChunkCopier {
         } catch {
             isWritten = false
         }
+        if isWritten { rates(batch.assurance).lock.withLock { $0.note(encoder.batchCost) } }
         for index in 0..<batch.count {
             let victim = Int(batch.victims[index])
             let (entry, slot) = unsafe (batched.entry(ofVictim: victim), batched.slot(ofVictim: victim))

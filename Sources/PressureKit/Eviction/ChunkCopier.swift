@@ -18,7 +18,7 @@ struct ChunkCopier: Sendable {
         var isUntried = false
     }
 
-    private final class Rates: Sendable { let lock = Lock(CodecRates()) }
+    final class Rates: Sendable { let lock = Lock(CodecRates()) }
 
     let file: SegmentFile
     /// What to do with every chunk; `nil` to decide by what was measured.
@@ -112,7 +112,7 @@ struct ChunkCopier: Sendable {
     /// What has to be known of a value's copy before the value may leave memory.
     static func assurance(for word: ResidencyWord) -> SpillAssurance { word.isReloadable ? .taken : .onDevice }
 
-    private func rates(_ assurance: SpillAssurance) -> Rates { assurance == .onDevice ? deviceRates : rates }
+    func rates(_ assurance: SpillAssurance) -> Rates { assurance == .onDevice ? deviceRates : rates }
 
     /// What to do with the next chunk of a cache.
     func next(

@@ -215,6 +215,14 @@ extension ChunkEncoder {
     /// The record of a value of a batch that was written.
     package func batchRecord(_ index: Int) -> SpillRecord { batch.record(index) }
 
+    /// What came of trying to compress the value that was appended last; `nil` if that was not tried.
+    package var batchTrial: CodecTrial? { batch.lastTrial }
+
+    /// What the batch took that was written.
+    package var batchCost: BatchCost { batch.cost }
+
+    func noteBatchWritten(in time: Duration) { batch.noteWritten(in: time) }
+
     func framesInUnit(from index: Int) -> Int { batch.framesInUnit(from: index) }
 
     /// Whether bytes are those of the batch that has its place, told by its records.
@@ -237,23 +245,27 @@ extension ChunkEncoder {
     func append(_ plain: UnsafeRawBufferPointer, _ choice: CompressionChoice) -> Bool {
         // Room for the value as it is, so that no codec has to be tried in vain.
         guard batch.count < FrameBatch.capacity, let place = batch.layout.offset(for: plain.count) else { return false }
+        var trial: Duration?
         if choice != .stored, let limit = compressedLimitInBatch(plain.count),
             let codec = unsafe codec(for: plain, choice)
         {
             // `limit` is below the value's length, so it ends inside `output` too.
             let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[place..<place + limit])
+            let start = clock.now()
             clock.spent(on: .compressing, byteCount: plain.count)
-            if let count = unsafe compress(plain, codec, into: room) {
+            let count = unsafe compress(plain, codec, into: room)
+            trial = clock.now() - start
+            if let count {
                 // What is shorter may fit a place further up, which ends before `room` does.
                 let offset = batch.layout.offset(for: count) ?? place
                 unsafe (output.bytes.baseAddress! + offset).copyMemory(from: room.baseAddress!, byteCount: count)
-                batch.add(offset: offset, storedLength: count, plainLength: plain.count, codec: codec)
+                batch.add(offset: offset, storedLength: count, plainLength: plain.count, codec: codec, trial: trial)
                 return true
             }
         }
         let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[place..<place + plain.count])
         unsafe room.copyMemory(from: plain)
-        batch.add(offset: place, storedLength: plain.count, plainLength: plain.count, codec: .stored)
+        batch.add(offset: place, storedLength: plain.count, plainLength: plain.count, codec: .stored, trial: trial)
         return true
     }
 

@@ -51,6 +51,11 @@ package struct CodecMemory: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Notes what came of a chunk that was tried.
+    package mutating func note(_ trial: CodecTrial) {
+        note(plainBytes: trial.plainBytes, storedBytes: trial.storedBytes, isCompressed: trial.codec != .stored)
+    }
+
+    /// Notes what came of a chunk that was tried.
     ///
     /// - Parameters:
     ///   - plainBytes: the chunk's length; nothing is noted for 0.

@@ -52,6 +52,16 @@ package struct CodecRates: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
+    /// Notes what a batch took.
+    package mutating func note(_ cost: BatchCost) {
+        codec.note(cost.encodeTime, cost.packedPlainBytes)
+        if cost.isPacked {
+            small.note(cost.writeTime, cost.storedBytes)
+        } else {
+            whole.note(cost.writeTime, cost.storedBytes)
+        }
+    }
+
     /// Whether a reclaim should write the next chunk as it is and leave compressing it for idle time. Asked once for
     /// each chunk: it counts, has a hysteresis, and lets one chunk of ``sampling`` go the other way.
     ///

@@ -15,6 +15,10 @@
     private let records: UnsafeMutablePointer<SpillRecord>
     private(set) var layout = FrameLayout(capacity: 0, sharesUnits: false)
     private(set) var count = 0
+    /// What came of trying to compress the last frame; `nil` if that was not tried.
+    private(set) var lastTrial: CodecTrial?
+    /// What the batch has taken so far.
+    private(set) var cost = BatchCost()
 
     init() {
         // Written before they are read, up to `count`; freed in `deinit`. Both types are trivial.
@@ -31,13 +35,16 @@
     mutating func begin(_ layout: FrameLayout) {
         self.layout = layout
         count = 0
+        cost = BatchCost()
     }
 
     /// Forgets the frames.
     mutating func removeAll() { count = 0 }
 
     /// Adds a frame at the place that the layout gave for it.
-    mutating func add(offset: Int, storedLength: Int, plainLength: Int, codec: Codec) {
+    ///
+    /// - Parameter trial: how long compressing it took, if that was tried.
+    mutating func add(offset: Int, storedLength: Int, plainLength: Int, codec: Codec, trial: Duration?) {
         precondition(count < Self.capacity)
         layout.take(offset, length: storedLength)
         // Below the capacity.
@@ -45,7 +52,16 @@
             to: Frame(offset: offset, storedLength: storedLength, plainLength: plainLength, codec: codec)
         )
         count += 1
+        cost.storedBytes += storedLength
+        lastTrial = trial == nil ? nil : CodecTrial(plainBytes: plainLength, storedBytes: storedLength, codec: codec)
+        if codec == .stored { return }
+        cost.packedPlainBytes += plainLength
+        cost.packedBytes += storedLength
+        cost.encodeTime += trial ?? .zero
     }
+
+    /// The batch has been written, which took so long.
+    mutating func noteWritten(in time: Duration) { cost.writeTime = time }
 
     /// Bytes up to the end of the last frame.
     var byteCount: Int {

@@ -47,7 +47,7 @@ extension SegmentFile {
     ///
     /// - Parameters:
     ///   - encoder: the encoder that the batch was begun with. Its `batchRecord(_:)` has the records afterwards, in the
-    ///     order in which the values were appended.
+    ///     order in which the values were appended, and its `batchCost` what it took.
     ///   - assurance: what has to be known of the whole batch before it is trusted. One value that needs it is reason
     ///     enough.
     /// - Throws: why it could not be written. None of it is, then: nothing is left allocated in the file.
@@ -62,6 +62,7 @@ extension SegmentFile {
             encoder.abandonBatch()
             throw error
         }
+        let start = encoder.clock.now()
         let (extent, generation) = try take(byteCount, frames: encoder.batchCount)
         encoder.placeBatch(at: extent.start, generation: generation)
         let offset = extent.bytes.lowerBound
@@ -74,6 +75,7 @@ extension SegmentFile {
             encoder.abandonBatch()
             throw error
         }
+        encoder.noteBatchWritten(in: encoder.clock.now() - start)
         let steps = state.withLock { state in
             var index = 0
             while index < encoder.batchCount {
