@@ -31,6 +31,7 @@ beside others
 step "pages in a browser" optimized scripts/pages.sh
 step "real faults" scripts/faults.sh
 step "scenarios" scripts/scenarios.sh
+step "scenarios in virtual time" .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter oneSeedIsOneLog
 step "soak" scripts/soak.sh 0.5
 step "C plugin" scripts/plugin.sh
 step "Python wheel" scripts/wheel.sh --optional
