@@ -52,8 +52,9 @@ package struct CodecRates: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Notes what a batch took.
+    /// Notes what a batch took; less than a page is passed over, as above.
     package mutating func note(_ cost: BatchCost) {
+        guard cost.storedBytes >= 4096 else { return }
         codec.note(cost.encodeTime, cost.packedPlainBytes)
         if cost.isPacked {
             small.note(cost.writeTime, cost.storedBytes)

@@ -87,6 +87,7 @@ final class TLSStream {
             let count = unsafe withBuffer { unsafe session.takeRecords(into: $0) }
             var sent = 0
             while sent < count {
+                guard SystemClock().now() <= end else { throw RedisFailure(.timedOut, mayArrive: true) }
                 // Within the array. A peer that has gone is no signal.
                 let status = unsafe buffer.withUnsafeBytes {
                     unsafe Glibc.send(socket, $0.baseAddress! + sent, count - sent, CInt(MSG_NOSIGNAL))
@@ -100,6 +101,7 @@ final class TLSStream {
     /// Takes in what has come; waits for some of it.
     private func takeIn(until end: MonotonicInstant) throws(RedisFailure) {
         while true {
+            guard SystemClock().now() <= end else { throw RedisFailure(.timedOut, mayArrive: true) }
             // As long as the array.
             let count = unsafe withBuffer { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
             if count == 0 { throw RedisFailure(.connectionReset, mayArrive: true) }
@@ -118,7 +120,8 @@ final class TLSStream {
     private func pass(_ number: CInt, until end: MonotonicInstant, isSending: Bool = false) throws(RedisFailure) {
         switch number {
         case EINTR: return
-        case EAGAIN: if SystemClock().now() > end { throw RedisFailure(.timedOut, mayArrive: true) }
+        // It has waited as long as the connection lets it.
+        case EAGAIN: throw RedisFailure(.timedOut, mayArrive: true)
         case EPIPE, ECONNRESET:
             // A server that wants no more of us has said why before it closed, and nobody has read that.
             if isSending {
