@@ -32,7 +32,7 @@ extension Admission {
         guard case .reclaim(let shortage) = await suspendingVerdict(on: bytes, supply) else {
             return keepWatermarks(supply)
         }
-        _ = await waitSuspending(for: Pass(bytes: 0), shortage, supply)
+        _ = await waitSuspending(for: Pass(bytes: 0), shortage, supply, isNested: Load.isAround)
     }
 
     private func suspendingVerdict(on bytes: Int, _ supply: Supply) async -> AdmissionLedger.Verdict {

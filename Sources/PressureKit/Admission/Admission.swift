@@ -240,7 +240,8 @@ package final class Admission: Sendable {
     package func arrived(_ bytes: Int) {
         guard let supply = supplyFor(arrival: bytes) else { return }
         guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return keepWatermarks(supply) }
-        _ = wait(for: Pass(bytes: 0), shortage, supply)
+        // What a loader sets does not wait for that loader.
+        _ = wait(for: Pass(bytes: 0), shortage, supply, isNested: Load.isAround)
     }
 
     /// Whom to ask about a value that is in memory already; `nil` when there is no need to.
