@@ -79,7 +79,8 @@ struct LegacyCgroupTests {
         let monitor = try PressureMonitor(sources: [source], observe: { witness.note($0) }, deliver: { _ in })
         try monitor.start()
         defer { monitor.stop() }
-        let writer = try cgroup.run("exec dd if=/dev/zero of=\(file.path) bs=1M count=256 conv=fsync 2>/dev/null")
+        // Each piece is on the disk before the next: what a slow disk has not taken yet cannot be given back.
+        let writer = try cgroup.run("exec dd if=/dev/zero of=\(file.path) bs=1M count=256 oflag=dsync 2>/dev/null")
         writer.process.waitUntilExit()
         let count = witness.all.count
         monitor.wake()
