@@ -46,10 +46,13 @@ final class AdmissionState: Sendable {
 
     /// The ledger as it stands.
     var ledger: AdmissionLedger {
-        AdmissionLedger(
+        // First: who waits was under way before. The other way round, one that begins to wait meanwhile would be taken off what is
+        // under way without having been in it, and a load let in for which there is no room.
+        let waiting = waiting.load(ordering: .sequentiallyConsistent)
+        return AdmissionLedger(
             underWay: underWay.load(ordering: .sequentiallyConsistent),
             beside: beside.load(ordering: .relaxed),
-            waiting: waiting.load(ordering: .sequentiallyConsistent)
+            waiting: waiting
         )
     }
 
