@@ -234,7 +234,7 @@ package final class Admission: Sendable {
     ///
     /// What does not fit is reclaimed. The calling thread waits for that as ``admit(_:isLoaded:)`` does, which slows down whoever
     /// makes values faster than they can be written. In a task too: one that set values of 1 KiB in a loop, which nobody could
-    /// make again, was killed below 96 MiB after a second (measured).
+    /// make again, was killed below 96 MiB (measured).
     ///
     /// - Parameter bytes: What the value takes.
     package func arrived(_ bytes: Int) {
