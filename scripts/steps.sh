@@ -111,13 +111,17 @@ together() {
     [ ! -f "$lanes/$1.failures" ] || while read -r failure; do failures+=("$failure"); done <"$lanes/$1.failures"
 }
 
-# The last word: what failed, and the count. Its status is that of the script.
+# The last word: what failed, and the count. Its status is that of the script. Kept in VERDICT too, for who runs several.
 finish() {
-    cat "$complaints"
-    rm -rf "$saying" "$lanes"
-    printf '\n'
     local failure
-    for failure in "${failures[@]}"; do printf 'failed: %s\n' "$failure"; done
-    printf '%d passed, %d failed\n' "$passed" "$failed"
+    {
+        cat "$complaints"
+        printf '\n'
+        for failure in "${failures[@]}"; do printf 'failed: %s\n' "$failure"; done
+        printf '%d passed, %d failed\n' "$passed" "$failed"
+    } >"$saying/verdict"
+    cat "$saying/verdict"
+    [ -z "${VERDICT:-}" ] || cat "$saying/verdict" >>"$VERDICT"
+    rm -rf "$saying" "$lanes"
     [ "$failed" -eq 0 ]
 }
