@@ -25,14 +25,14 @@ extension Admission {
         return last.pass
     }
 
-    /// As ``arrived(_:)``, but suspends where that blocks. Waits no longer when the task is cancelled.
-    package func arrivedSuspending(_ bytes: Int) async {
-        guard !isSequential else { return arrived(bytes) }
+    /// As ``arrived(_:isNested:)``, but suspends where that blocks. Waits no longer when the task is cancelled.
+    package func arrivedSuspending(_ bytes: Int, isNested: @autoclosure @Sendable () -> Bool = false) async {
+        guard !isSequential else { return arrived(bytes, isNested: isNested()) }
         guard let supply = supplyFor(arrival: bytes) else { return }
         guard case .reclaim(let shortage) = await suspendingVerdict(on: bytes, supply) else {
             return keepWatermarks(supply)
         }
-        _ = await waitSuspending(for: Pass(bytes: 0), shortage, supply, isNested: Load.isAround)
+        _ = await waitSuspending(for: Pass(bytes: 0), shortage, supply, isNested: isNested())
     }
 
     private func suspendingVerdict(on bytes: Int, _ supply: Supply) async -> AdmissionLedger.Verdict {

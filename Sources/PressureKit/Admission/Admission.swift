@@ -236,12 +236,13 @@ package final class Admission: Sendable {
     /// makes values faster than they can be written. In a task too: one that set values of 1 KiB in a loop, which nobody could
     /// make again, was killed below 96 MiB (measured).
     ///
-    /// - Parameter bytes: What the value takes.
-    package func arrived(_ bytes: Int) {
+    /// - Parameters:
+    ///   - bytes: What the value takes.
+    ///   - isNested: Whether a loader sets it, which will not end before that has gone on.
+    package func arrived(_ bytes: Int, isNested: @autoclosure () -> Bool = false) {
         guard let supply = supplyFor(arrival: bytes) else { return }
         guard case .reclaim(let shortage) = verdict(on: bytes, supply) else { return keepWatermarks(supply) }
-        // What a loader sets does not wait for that loader.
-        _ = wait(for: Pass(bytes: 0), shortage, supply, isNested: Load.isAround)
+        _ = wait(for: Pass(bytes: 0), shortage, supply, isNested: isNested())
     }
 
     /// Whom to ask about a value that is in memory already; `nil` when there is no need to.

@@ -82,13 +82,14 @@ public final class AsyncKeyedCache<Key: Hashable & Sendable, Value: Spillable>: 
     public func set(_ value: consuming Value, for key: Key) async {
         let size = ValueSize(value)
         await entry.replaceSuspending(key, with: value, size)
-        await entry.host?.admission?.arrivedSuspending(size.footprint)
+        await entry.waitForRoom(after: size.footprint)
     }
 
     /// Changes the value for `key` in place, or a copy of it while readers hold it. Loads or restores it first. `body`
     /// does not suspend.
     ///
-    /// `body` runs again if the value is replaced by someone else while a copy of it is being changed.
+    /// `body` runs again if the value is replaced by someone else while a copy of it is being changed. Where the value grows, and
+    /// that leaves too little memory, suspends afterwards as ``set(_:for:)`` does.
     ///
     /// - Throws: what `body` throws, or as ``withValue(for:_:)``.
     public func update<Result>(for key: Key, _ body: (inout Value) throws -> Result) async throws -> Result {

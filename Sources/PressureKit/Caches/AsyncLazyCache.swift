@@ -80,7 +80,7 @@ public final class AsyncLazyCache<Value: Spillable>: Sendable {
     // MARK: Writing
 
     /// Changes the value in place, loading or restoring it first, as ``LazyCache/update(_:)`` does. `body` does not
-    /// suspend.
+    /// suspend. Where the value grows, and that leaves too little memory, suspends afterwards as ``set(_:)`` does.
     ///
     /// - Throws: what `body` throws; what it changed before that stays changed if nobody was using the value. Or as
     ///   ``withValue(_:)``.
@@ -98,7 +98,7 @@ public final class AsyncLazyCache<Value: Spillable>: Sendable {
     public func set(_ value: consuming Value) async throws(PressureError) {
         let size = ValueSize(value)
         try await entry.replaceSuspending(with: value, size)
-        await entry.host?.admission?.arrivedSuspending(size.footprint)
+        await entry.waitForRoom(after: size.footprint)
     }
 
     /// Discards the value and its copy; the next access loads anew, and so does who waits for a load. Waits for nothing

@@ -93,12 +93,13 @@ public final class KeyedCache<Key: Hashable & Sendable, Value: Spillable>: Senda
     public func set(_ value: consuming Value, for key: Key) {
         let size = ValueSize(value)
         entry.replace(key, with: value, size)
-        entry.host?.admission?.arrived(size.footprint)
+        entry.waitForRoom(after: size.footprint)
     }
 
     /// Changes the value for `key` in place, or a copy of it while readers hold it. Loads or restores it first.
     ///
-    /// `body` runs again if the value is replaced by someone else while a copy of it is being changed.
+    /// `body` runs again if the value is replaced by someone else while a copy of it is being changed. Where the value grows, and
+    /// that leaves too little memory, waits afterwards as ``set(_:for:)`` does.
     ///
     /// - Throws: what `body` throws, or as ``withValue(for:_:)``.
     public func update<Result>(for key: Key, _ body: (inout Value) throws -> Result) throws -> Result {

@@ -10,9 +10,11 @@ extension KeyedEntry {
     ) throws -> Result {
         while true {
             if let slot = try acquireKept(key) {
-                defer { enforceLimit() }
-                if let changed = try change(key, slot, body) { return changed.result }
-                continue
+                let changed = Swift.Result { try change(key, slot, body) }
+                enforceLimit()
+                guard let changed = try changed.get() else { continue }
+                waitForRoom(after: changed.growth)
+                return changed.result
             }
             // With nothing held: both may use the cache.
             var value = try makeValue()
@@ -20,7 +22,7 @@ extension KeyedEntry {
             let size = ValueSize(value)
             guard insert(value, size, for: key) else { continue }
             enforceLimit()
-            host?.admission?.arrived(size.footprint)
+            waitForRoom(after: size.footprint)
             return result
         }
     }
@@ -35,15 +37,16 @@ extension KeyedEntry {
             if let slot = try await acquireKept(key) {
                 let changed = Swift.Result { try change(key, slot, body) }
                 await makeRoom()
-                if let changed = try changed.get() { return changed.result }
-                continue
+                guard let changed = try changed.get() else { continue }
+                await waitForRoom(after: changed.growth)
+                return changed.result
             }
             var value = try makeValue()
             let result = try body(&value)
             let size = ValueSize(value)
             guard insert(value, size, for: key) else { continue }
             await makeRoom()
-            await host?.admission?.arrivedSuspending(size.footprint)
+            await waitForRoom(after: size.footprint)
             return result
         }
     }

@@ -112,8 +112,11 @@ extension KeyedEntry {
     func update<Result>(_ key: Key, _ body: (inout Value) throws -> Result) throws -> Result {
         while true {
             let slot = try acquire(key)
-            defer { enforceLimit() }
-            if let changed = try change(key, slot, body) { return changed.result }
+            let changed = Swift.Result { try change(key, slot, body) }
+            enforceLimit()
+            guard let changed = try changed.get() else { continue }
+            waitForRoom(after: changed.growth)
+            return changed.result
         }
     }
 
@@ -123,18 +126,21 @@ extension KeyedEntry {
             let slot = try await acquire(key)
             let changed = Swift.Result { try change(key, slot, body) }
             await makeRoom()
-            if let changed = try changed.get() { return changed.result }
+            guard let changed = try changed.get() else { continue }
+            await waitForRoom(after: changed.growth)
+            return changed.result
         }
     }
 
-    /// Changes a value that this thread has pinned, and ends that; `nil` when another value has taken its place.
+    /// Changes a value that this thread has pinned, and ends that; `nil` when another value has taken its place. The growth is
+    /// the bytes that the change has brought: all of a copy, since who reads the old value keeps it.
     func change<Result>(
         _ key: Key,
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
-    ) throws -> (result: Result, Void)? {
+    ) throws -> (result: Result, growth: Int)? {
         unsafe revokeBias(slot.base)
-        if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil { return (try updateInPlace(slot, body), ()) }
+        if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil { return try updateInPlace(slot, body) }
         // It may be the last that held a slot which was replaced.
         defer { release(slot) }
         var value = unsafe slot.value.pointee
@@ -152,7 +158,7 @@ extension KeyedEntry {
                 put(value, size, in: shard.replace(index, hash).slot)
                 return true
             }
-            if let isDone { return isDone ? (result, ()) : nil }
+            if let isDone { return isDone ? (result, size.footprint) : nil }
             unsafe revokeBias(slot.base)
         }
     }

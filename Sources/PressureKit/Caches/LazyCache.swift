@@ -92,7 +92,8 @@ public final class LazyCache<Value: Spillable>: Sendable {
     /// Changes the value in place, loading or restoring it first. Its copy in the spill file, if any, becomes invalid.
     ///
     /// Waits for another writer, not for readers: while the value is in use, `body` changes a copy of it, which takes
-    /// its place afterwards. Other readers wait while `body` changes a value in place.
+    /// its place afterwards. Other readers wait while `body` changes a value in place. Where the value grows, and that leaves too
+    /// little memory, waits afterwards as ``set(_:)`` does.
     ///
     /// - Throws: what `body` throws; what it changed before that stays changed if nobody was using the value. Or as
     ///   ``withValue(_:)``; `recursiveAccess` when `body` reads or changes the same cache.
@@ -110,7 +111,7 @@ public final class LazyCache<Value: Spillable>: Sendable {
     public func set(_ value: consuming Value) throws(PressureError) {
         let size = ValueSize(value)
         try entry.replace(with: value, size)
-        entry.host?.admission?.arrived(size.footprint)
+        entry.waitForRoom(after: size.footprint)
     }
 
     /// Discards the value and its copy; the next access loads anew.

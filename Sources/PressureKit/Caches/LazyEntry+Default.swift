@@ -15,9 +15,11 @@ extension LazyEntry {
                     release(slot)
                     throw error
                 }
-                defer { keepBudgets() }
-                if let changed = try change(slot, body) { return changed.result }
-                continue
+                let changed = Swift.Result { try change(slot, body) }
+                keepBudgets()
+                guard let changed = try changed.get() else { continue }
+                waitForRoom(after: changed.growth)
+                return changed.result
             }
             // With nothing held: both may use the cache.
             var value = try makeValue()
@@ -26,7 +28,7 @@ extension LazyEntry {
             try beginWriting()
             guard insert(value, size) else { continue }
             keepBudgets()
-            host?.admission?.arrived(size.footprint)
+            waitForRoom(after: size.footprint)
             return result
         }
     }
@@ -44,8 +46,9 @@ extension LazyEntry {
                 }
                 let changed = Swift.Result { try change(slot, body) }
                 await keepBudgets()
-                if let changed = try changed.get() { return changed.result }
-                continue
+                guard let changed = try changed.get() else { continue }
+                await waitForRoom(after: changed.growth)
+                return changed.result
             }
             var value = try makeValue()
             let result = try body(&value)
@@ -53,7 +56,7 @@ extension LazyEntry {
             try await beginWritingSuspending()
             guard insert(value, size) else { continue }
             await keepBudgets()
-            await host?.admission?.arrivedSuspending(size.footprint)
+            await waitForRoom(after: size.footprint)
             return result
         }
     }

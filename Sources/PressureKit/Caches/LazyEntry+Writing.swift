@@ -55,8 +55,11 @@ extension LazyEntry {
                 release(slot)
                 throw error
             }
-            defer { keepBudgets() }
-            if let changed = try change(slot, body) { return changed.result }
+            let changed = Swift.Result { try change(slot, body) }
+            keepBudgets()
+            guard let changed = try changed.get() else { continue }
+            waitForRoom(after: changed.growth)
+            return changed.result
         }
     }
 
@@ -70,7 +73,9 @@ extension LazyEntry {
             }
             let changed = Swift.Result { try change(slot, body) }
             await keepBudgets()
-            if let changed = try changed.get() { return changed.result }
+            guard let changed = try changed.get() else { continue }
+            await waitForRoom(after: changed.growth)
+            return changed.result
         }
     }
 
@@ -79,7 +84,7 @@ extension LazyEntry {
     func change<Result>(
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
-    ) throws -> (result: Result, Void)? {
+    ) throws -> (result: Result, growth: Int)? {
         var isPinned = true
         defer {
             endWriting()
@@ -90,14 +95,14 @@ extension LazyEntry {
         unsafe revokeBias(slot.base)
         if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
             isPinned = false
-            return (try updateInPlace(slot, body), ())
+            return try updateInPlace(slot, body)
         }
         var value = unsafe slot.value.pointee
         let result = try body(&value)
         let size = ValueSize(value)
         // Pinned by this thread, so it cannot be abandoned yet.
         _ = put(value, size, inPlaceOf: slot)
-        return (result, ())
+        return (result, size.footprint)
     }
 
     // MARK: Putting another slot in place

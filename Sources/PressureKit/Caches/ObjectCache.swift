@@ -48,7 +48,7 @@ public final class ObjectCache<Key: Hashable & Sendable, Object: Sendable>: Send
         let costed = CostedObject(object, cost: cost)
         let size = ValueSize(costed)
         entry.replace(key, with: costed, size)
-        entry.host?.admission?.arrived(size.footprint)
+        entry.waitForRoom(after: size.footprint)
     }
 
     /// Removes the object for `key`, if there is one.

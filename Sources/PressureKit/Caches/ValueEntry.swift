@@ -33,20 +33,23 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         reserveFrames(unsafe slot.copy.pointee.chunkCount - before)
     }
 
-    /// Changes a value in a slot that this thread has made its own.
-    func updateInPlace<Result>(_ slot: Slot<Value>, _ body: (inout Value) throws -> Result) throws -> Result {
+    /// Changes a value in a slot that this thread has made its own, and says by how many bytes that grew.
+    func updateInPlace<Result>(
+        _ slot: Slot<Value>,
+        _ body: (inout Value) throws -> Result
+    ) throws -> (result: Result, growth: Int) {
         let before = unsafe slot.header.pointee.size
         slot.nameMaker(.currentThread)
-        defer {
-            // Also when the body throws: it may have changed the value before. Nothing is locked, and this thread is named
-            // as the maker: a value that reads its own cache here gets `recursiveAccess`.
-            let size = unsafe ValueSize(slot.value.pointee, changedFrom: before)
-            note(size, in: slot)
-            noteArrival(size.footprint - before.footprint, values: 0)
-            slot.nameMaker(0)
-            finishMutation(slot, hasValue: true)
-        }
-        return unsafe try body(&slot.value.pointee)
+        let result = Swift.Result { unsafe try body(&slot.value.pointee) }
+        // Also when the body throws: it may have changed the value before. Nothing is locked, and this thread is named
+        // as the maker: a value that reads its own cache here gets `recursiveAccess`.
+        let size = unsafe ValueSize(slot.value.pointee, changedFrom: before)
+        let growth = size.footprint - before.footprint
+        note(size, in: slot)
+        noteArrival(growth, values: 0)
+        slot.nameMaker(0)
+        finishMutation(slot, hasValue: true)
+        return (try result.get(), growth)
     }
 
     /// Replaces a value, or takes it away, in a slot that this thread has made its own. Returns the old value, to be let
@@ -113,6 +116,17 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     /// Bytes and values have come into memory, or with negative numbers left. A cache with a limit counts them too.
     func noteArrival(_ bytes: Int, values: Int) { noteInBooks(bytes) }
+
+    /// A writer has brought so many bytes. Where that leaves too little memory, it waits until some is freed; a loader that
+    /// writes does not wait for itself.
+    func waitForRoom(after bytes: Int) {
+        if bytes > 0 { host?.admission?.arrived(bytes, isNested: Load.isAround) }
+    }
+
+    /// The same for one that must not block.
+    func waitForRoom(after bytes: Int) async {
+        if bytes > 0 { await host?.admission?.arrivedSuspending(bytes, isNested: Load.isAround) }
+    }
 
     /// A value has come into memory: the cache keeps to its limit, and budgets above it are kept to. Blocks no thread.
     func makeRoom() async { await keepBudgets() }

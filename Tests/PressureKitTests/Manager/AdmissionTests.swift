@@ -406,28 +406,6 @@ import Testing
         await manager.shutdown()
     }
 
-    /// What the app made itself is there already: its maker is slowed down, in a task too.
-    @Test(arguments: [false, true]) func whoSetsAValueWaitsForItsRoom(inTask: Bool) async throws {
-        let bank = Bank(room: .mebibytes(10)) { _ in nil }
-        let admission = bank.admission(patience: .seconds(3600))
-        let ended = Shared(0)
-        let set = { @Sendable in
-            for _ in 0..<2 {
-                admission.books.note(8 << 20)
-                admission.arrived(8 << 20)
-                ended.change { $0 += 1 }
-            }
-        }
-        if inTask { Task.detached(operation: set) } else { try WorkerThread.spawn("setter") { set() } }
-        while bank.wanted.isEmpty { await Task.yield() }
-        #expect(bank.wanted == [.mebibytes(6)])
-        #expect(ended.value == 1, "the second waits")
-        // Whoever gives something back.
-        admission.books.note(-(8 << 20))
-        while ended.value < 2 { await Task.yield() }
-        #expect(admission.counts.reclaimed == 1)
-    }
-
     /// Hooks are called while a reclaim waits for them: what they load must not wait for the reclaim.
     @Test func noHookOfAReclaimEverWaitsForOne() async throws {
         final class Hooks: PressureControllerDelegate, PressureManagerDelegate {
