@@ -67,6 +67,8 @@ bool pk_allocations_are_counted(void) { return false; }
 
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
 long long pk_heap_in_use(void) { return (long long)mallinfo2().uordblks; }
+long long pk_heap_mapped(void) { return (long long)mallinfo2().hblkhd; }
 #else
 long long pk_heap_in_use(void) { return -1; }
+long long pk_heap_mapped(void) { return -1; }
 #endif

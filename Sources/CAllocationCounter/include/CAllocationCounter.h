@@ -17,4 +17,7 @@ bool pk_allocations_are_counted(void);
 /// not glibc 2.33 or later. Takes each arena's lock.
 long long pk_heap_in_use(void);
 
+/// Bytes of blocks that are mappings of their own, in whole pages; -1 as above.
+long long pk_heap_mapped(void);
+
 #endif

@@ -19,6 +19,13 @@ extension Array: Spillable where Element: SpillableElement {
     /// The elements with the padding between them.
     public var spillByteCount: Int { count * MemoryLayout<Element>.stride }
 
+    /// The elements, and what `append` has reserved for more, which is as much again. What an allocator rounds up to is not
+    /// counted: some ten bytes, or a page of an eighth of a mebibyte and more.
+    public var footprint: Int {
+        let (used, reserved) = (spillByteCount, capacity * MemoryLayout<Element>.stride)
+        return reserved - used > Swift.max(64, used / 8) ? reserved : used
+    }
+
     /// Passes the elements where they lie.
     public func withSpillBytes(_ body: (RawSpan) -> Void) {
         // Whole strides, where the span of a single padded element ends before its padding; valid for the call.

@@ -33,7 +33,8 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         reserveFrames(unsafe slot.copy.pointee.chunkCount - before)
     }
 
-    /// Changes a value in a slot that this thread has made its own, and says by how many bytes that grew.
+    /// Changes a value in a slot that this thread has made its own, and says by how many bytes that grew: also into what it
+    /// had reserved, which is memory only once it is written to.
     func updateInPlace<Result>(
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
@@ -49,7 +50,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         noteArrival(growth, values: 0)
         slot.nameMaker(0)
         finishMutation(slot, hasValue: true)
-        return (try result.get(), growth)
+        return (try result.get(), max(growth, size.plainByteCount - before.plainByteCount))
     }
 
     /// Replaces a value, or takes it away, in a slot that this thread has made its own. Returns the old value, to be let

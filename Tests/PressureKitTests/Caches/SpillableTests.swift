@@ -44,6 +44,22 @@ import Testing
         try await roundTrip([Int16](repeating: -7, count: count))
     }
 
+    /// What `append` reserves is memory too, as much as the elements take; what an allocator rounds up to is next to nothing.
+    @Test func whatAnArrayHasReservedCounts() throws {
+        for count in [1, 1000, 10_000, 3 << 20] {
+            #expect([UInt8](repeating: 1, count: count).footprint == count)
+        }
+        let manager = try makeManager()
+        let cache = try manager.root.cache("series", initialValue: [UInt64](repeating: 1, count: 10_000))
+        #expect(manager.snapshot().resident == .bytes(80_000))
+        let reserved = try cache.update {
+            $0.append(contentsOf: [2, 3])
+            return $0.capacity
+        }
+        #expect(reserved > 15_000)
+        #expect(manager.snapshot().resident == .bytes(8 * reserved))
+    }
+
     @Test(arguments: [0, 1, 100, 20_000])
     func arraysOfStructsOfOnesOwn(count: Int) async throws {
         try await roundTrip([Point](repeating: Point(x: 0.5, y: -3), count: count))

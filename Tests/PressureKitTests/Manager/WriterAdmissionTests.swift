@@ -43,7 +43,8 @@ import Testing
         try await asyncLazy.loadIfNeeded()
         try await asyncKeyed.loadIfNeeded(for: 1)
         let wanted = Shared<[ByteCount]>([])
-        let room = { @Sendable in AdmissionRoom(bytes: 10 << 20, takenAt: admission.clock.now()) }
+        let available = Shared(10 << 20)
+        let room = { @Sendable in AdmissionRoom(bytes: available.value, takenAt: admission.clock.now()) }
         admission.connect(
             Admission.Supply(
                 room: room,
@@ -76,5 +77,10 @@ import Testing
         try keyed.update(for: 1) { $0[0] = 2 }
         try keyed.update(for: 1) { $0 = [] }
         #expect(wanted.value == [], "what stays as large or shrinks waits for nothing")
+        try keyed.update(for: 1) { $0.reserveCapacity(64 << 20) }
+        wanted.change { $0 = [] }
+        available.change { $0 = -(1 << 20) }
+        try keyed.update(for: 1) { $0 += [UInt8](repeating: 1, count: 32 << 20) }
+        #expect(wanted.value.count == 1, "what was reserved is memory once it is written to")
     }
 }
