@@ -10,12 +10,15 @@ failures=()
 saying=$(mktemp -d)
 complaints=$saying/complaints
 touch "$complaints"
+# Where the last word is kept, for who runs several scripts; not that of those which a step runs.
+verdict=${VERDICT:-}
+unset VERDICT
 # complain NAME STATUS [BROKEN]: the lines that say what is wrong, then the last ones, which is where a process was when it was ended.
 complain() {
     # Not a pipe, whose end a process that a step leaves behind would put off; so the last lines may be on their way.
     sleep 0.5
     local lines
-    lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -v '^warning: ' | tail -n 30
+    lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -Ev '^(warning|remark): ' | tail -n 30
         # A run that ended by its tests has said it all.
         [ "${3:-0}" -gt 0 ] || { echo … && tail -n 8 "$said"; }; } | cut -c 1-600)
     printf '\n%s: status %d\n%s\n' "$1" "$2" "$lines" >>"$complaints"
@@ -111,7 +114,7 @@ together() {
     [ ! -f "$lanes/$1.failures" ] || while read -r failure; do failures+=("$failure"); done <"$lanes/$1.failures"
 }
 
-# The last word: what failed, and the count. Its status is that of the script. Kept in VERDICT too, for who runs several.
+# The last word: what failed, and the count. Its status is that of the script.
 finish() {
     local failure
     {
@@ -121,7 +124,7 @@ finish() {
         printf '%d passed, %d failed\n' "$passed" "$failed"
     } >"$saying/verdict"
     cat "$saying/verdict"
-    [ -z "${VERDICT:-}" ] || cat "$saying/verdict" >>"$VERDICT"
+    [ -z "$verdict" ] || cat "$saying/verdict" >>"$verdict"
     rm -rf "$saying" "$lanes"
     [ "$failed" -eq 0 ]
 }
