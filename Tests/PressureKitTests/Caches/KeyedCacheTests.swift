@@ -18,10 +18,11 @@ import Testing
         controller = try addController("app", to: manager.root)
     }
 
-    /// The value that belongs to a key: readers can tell another key's.
+    /// The value that belongs to a key: readers can tell another key's. Nothing more is reserved than is used.
     static func value(_ key: Int, size: Int = 1000) -> [UInt8] {
-        [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: size - 8)
-            + (0..<8).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) }
+        var value = [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: size)
+        for byte in 0..<8 { value[size - 8 + byte] = UInt8(truncatingIfNeeded: key >> (byte * 8)) }
+        return value
     }
 
     @Test func loadsEachKeyOnce() async throws {
