@@ -7,11 +7,12 @@ cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
 . scripts/steps.sh
 
-# Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly.
-alone='(Allocator|FrameHeader|Codec|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
+# Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly. None of them depends on
+# traits, all of which are on there and nowhere else.
+alone='(Allocator|FrameHeader|Codec(Memory|Rates)|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
 alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit|StateFault'
-alone+='|StateDamage|LateFailure|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
+alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit'
+alone+='|\.State(Fault|Damage)|LateFailure|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
 alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
 # They end processes, or make some that start threads after fork(2).
 # The last four weigh a process, which the sanitizer makes heavier.
@@ -37,6 +38,6 @@ beside sanitized
 optimized tests "tests" 2400 --skip-build --skip RealPressureTests --skip oneSeedIsOneLog
 step "seeds as scenarios" scripts/seeds/scenarios.sh
 step "getting started" scripts/getting-started.sh
-step "fuzzing" scripts/fuzz.sh 20
+step "fuzzing" scripts/fuzz.sh 10
 together sanitized
 finish
