@@ -28,7 +28,17 @@ sanitized() {
     export PRESSUREKIT_ONLY_TESTS=PressureKitTests,FaultTests,PluginTests
     local tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --traits "$all")
     step "build for ThreadSanitizer" build_tests "${tsan[@]}"
-    optimized tests "tests under ThreadSanitizer" 2400 --skip-build "${tsan[@]}" --skip "$alone"
+    beside servers
+    optimized tests "tests under ThreadSanitizer" 2400 --skip-build --ignore-lock "${tsan[@]}" --skip "$alone|$remote"
+    together servers
+}
+
+# Those of Redis servers, which wait for most of their time: for a lease to end, or a server that does not answer. Neither run
+# builds, so that neither needs the package manager's lock, for which one would wait until the other has ended.
+remote='PressureKitTests\.(Remote|Redis)'
+servers() {
+    optimized tests "tests of servers under ThreadSanitizer" 2400 --skip-build --ignore-lock "${tsan[@]}" \
+        --filter "$remote" --skip "$alone"
 }
 
 step "build" build_tests
