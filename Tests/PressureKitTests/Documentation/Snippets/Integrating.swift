@@ -37,6 +37,16 @@ private func manyValues(app: PressureController) async throws {
     _ = (draft, isKnown, names)
 }
 
+private struct Hour: Hashable {
+    var series: String
+    var number: Int
+}
+
+private func append(app: PressureController) throws {
+    let points = try app.keyedCache("points", key: Hour.self, value: [Double].self)
+    try points.update(for: Hour(series: "cpu", number: 491_520), default: []) { $0.append(0.25) }
+}
+
 private func fetchPrice(of product: String) async throws -> String { product }
 
 private func growOld(app: PressureController) throws {
