@@ -41,7 +41,8 @@ public struct RemoteSpill: Sendable {
     /// How the connection is encrypted, and by what the server is known. The default is `nil`: not at all, and whoever is in
     /// between reads the password.
     public var tls: RemoteTLS? {
-        didSet { options.server.tls = tls?.options }
+        get { options.server.tls }
+        set { options.server.tls = newValue }
     }
 
     /// How long a connection may take to be there, its name to be resolved aside. The default is a second.
@@ -187,7 +188,7 @@ public struct RemoteSpill: Sendable {
                 )
             }
         }
-        try tls?.options.validate()
+        try tls?.validate()
         let hasName = tls?.serverName != nil || !options.server.endpoints.contains(where: \.isUnix)
         try check(tls == nil || hasName, "remote.tls needs a serverName for a Unix socket, which has none.")
         try check(

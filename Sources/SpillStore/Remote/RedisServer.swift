@@ -8,7 +8,7 @@ package struct RedisServer: Sendable {
     /// Never in a message.
     package var password: String?
     /// How the connection is encrypted; `nil` for not at all.
-    package var tls: TLSOptions?
+    package var tls: RemoteTLS?
     /// How long a connection may take to be there, and how long a request to be answered.
     package var connectTimeout: Duration
     package var commandTimeout: Duration
@@ -19,7 +19,7 @@ package struct RedisServer: Sendable {
         endpoints: [Endpoint],
         user: String? = nil,
         password: String? = nil,
-        tls: TLSOptions? = nil,
+        tls: RemoteTLS? = nil,
         connectTimeout: Duration = .seconds(1),
         commandTimeout: Duration = .seconds(2),
         connections: Int = 4

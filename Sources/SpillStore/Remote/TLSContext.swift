@@ -2,7 +2,7 @@
 import COpenSSL
 import PressureSystem
 
-/// What OpenSSL makes of ``TLSOptions``: the certificates that are trusted, and our own.
+/// What OpenSSL makes of ``RemoteTLS``: the certificates that are trusted, and our own.
 @safe
 final class TLSContext {
     // Freed with this; sessions hold references of their own.
@@ -11,7 +11,7 @@ final class TLSContext {
     /// Reads the files. Blocks.
     ///
     /// - Throws: ``PressureError`` with `invalidConfiguration` that names the file and what is wrong with it.
-    init(_ tls: TLSOptions) throws(PressureError) {
+    init(_ tls: RemoteTLS) throws(PressureError) {
         ERR_clear_error()
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw Self.error("OpenSSL cannot be used") }
         unsafe self.context = context

@@ -20,7 +20,7 @@ final class TLSStream {
     /// Shakes hands over a socket that is connected.
     ///
     /// - Throws: why the server is not to be spoken to; nothing has been asked of it then.
-    init(_ tls: TLSOptions, to host: String, over socket: CInt, until end: MonotonicInstant) throws(RedisFailure) {
+    init(_ tls: RemoteTLS, to host: String, over socket: CInt, until end: MonotonicInstant) throws(RedisFailure) {
         let context: TLSContext
         do {
             context = try TLSContext(tls)

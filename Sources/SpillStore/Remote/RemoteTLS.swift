@@ -1,5 +1,5 @@
 #if Redis
-import SpillStore
+package import PressureSystem
 
 /// How the connection to a server is encrypted, and by what it is known: TLS 1.2 or later.
 ///
@@ -42,13 +42,23 @@ public struct RemoteTLS: Hashable, Sendable {
         self.serverName = serverName
     }
 
-    var options: TLSOptions {
-        TLSOptions(
-            trustRoots: trustRoots,
-            certificateChain: certificateChain,
-            privateKey: privateKey,
-            serverName: serverName
-        )
+    /// Reads the files, to see whether that can be done. Blocks.
+    ///
+    /// - Throws: ``PressureError`` with `invalidConfiguration` that says what is wrong.
+    package func validate() throws(PressureError) {
+        guard (certificateChain == nil) == (privateKey == nil) else {
+            throw PressureError(
+                code: .invalidConfiguration,
+                message: "remote.tls has one of certificateChain and privateKey; it needs both, or neither."
+            )
+        }
+        guard serverName.map({ !$0.isEmpty && !$0.utf8.contains(0) }) ?? true else {
+            throw PressureError(
+                code: .invalidConfiguration,
+                message: "remote.tls.serverName is no name; use nil for the host's."
+            )
+        }
+        _ = try TLSContext(self)
     }
 }
 #endif
