@@ -30,6 +30,7 @@ package final class MemoryBooks: Sendable {
 
     private let brought = Atomic<Int>(0)
     private let returned = Atomic<Int>(0)
+    private let evicted = Atomic<Int>(0)
     private let arrivals = Atomic<Int>(0)
     private let awaitedNanoseconds = Atomic<Int>(0)
     private let sleepers = Atomic<Int>(0)
@@ -49,6 +50,12 @@ package final class MemoryBooks: Sendable {
             returned: returned.load(ordering: .sequentiallyConsistent)
         )
     }
+
+    /// What reclaims have given back, of all that has been: the rest is what the app itself took out of its caches.
+    package var evictedBytes: Int { evicted.load(ordering: .relaxed) }
+
+    /// A reclaim has given back so many bytes, which are noted as such beside. Allocates nothing.
+    package func note(evicted bytes: Int) { evicted.wrappingAdd(bytes, ordering: .relaxed) }
 
     /// What has come into memory at a time, on average; 0 before anything has.
     package var averageArrival: Int {

@@ -24,9 +24,6 @@ extension Admission {
         guard let room = supply.room() else { return nil }
         let (now, reading) = (clock.now(), reading(in: room, supply, isWaitedFor: false))
         let ledger = state.ledger
-        let isNews = state.heapGivenBackAt.instant.map { $0 < room.takenAt } ?? true
-        let givesHeapBack =
-            isNews && room.wantsHeapBack && (room.needsHeapBack || !state.heapRestsUntil.isAhead(of: now))
         let need = ledger.need(in: room, reading)
         let part = supply.neighbours?.part(of: need, at: room.place, underWay: ledger.underWay, at: now)
         if let part, part < need { supply.neighbours?.notify(at: room.place, need: need, at: now) }
@@ -34,6 +31,9 @@ extension Admission {
         let worthALook = room.isTaken ? min(room.high, AdmissionRoom.leastGivenBack) : room.high
         let isResting = state.restsUntil.isAhead(of: now) && books.reading.brought - state.broughtAtRest < worthALook
         let bytes = isResting ? 0 : ledger.backgroundGoal(in: room, reading, part: part)
+        let isNews = state.heapGivenBackAt.instant.map { $0 < room.takenAt } ?? true
+        let mayGiveBack = isNews && (room.needsHeapBack || !state.heapRestsUntil.isAhead(of: now))
+        let givesHeapBack = mayGiveBack && (room.wantsHeapBack || bytes > 0 && room.hasSurplus)
         guard bytes > 0 || givesHeapBack else { return nil }
         let isUrgent = room.isTaken || ledger.isUrgent(in: room, reading)
         return BackgroundWish(bytes: bytes, isUrgent: isUrgent, givesHeapBack: givesHeapBack, room: room)
@@ -68,15 +68,18 @@ extension Admission {
     }
 
     /// There is a new sample: has the background reclaim begin, if less is left than the low watermark.
-    package func keepWatermarks() {
+    ///
+    /// - Parameter wantsVisit: Whether it is to come in any case, for the heap.
+    package func keepWatermarks(wantsVisit: Bool = false) {
         credit.store(0, ordering: .relaxed)
         guard let supply else { return }
         // Somebody may have come who knows nothing of what was let in while this process was alone.
         if told.load(ordering: .relaxed) == 0, state.ledger.underWay > 0 { tell() }
-        keepWatermarks(supply)
+        keepWatermarks(supply, wantsVisit: wantsVisit)
     }
 
-    func keepWatermarks(_ supply: Supply) {
-        if let wish = backgroundWish(supply) { supply.wakeBackground(wish.isUrgent) }
+    func keepWatermarks(_ supply: Supply, wantsVisit: Bool = false) {
+        let wish = backgroundWish(supply)
+        if wish != nil || wantsVisit { supply.wakeBackground(wish?.isUrgent ?? false) }
     }
 }

@@ -70,6 +70,7 @@ package struct ControlStatus: Sendable {
         json.member("use") { json in
             json.member("values", use.values)
             json.member("copies", use.copies)
+            json.member("heap", use.heap)
             json.member("process", use.process)
             json.member("others", use.others)
             json.member("page_cache", use.pageCache)

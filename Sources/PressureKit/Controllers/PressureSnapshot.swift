@@ -51,6 +51,9 @@ public struct PressureSnapshot: Sendable {
         public let values: ByteCount
         /// What copies of values take in memory, compressed or on a file system in memory.
         public let copies: ByteCount
+        /// Free in the process's heap, where the next values find it. Goes back to the system when memory is short, or after a
+        /// second in which nobody takes it.
+        public let heap: ByteCount
         /// Other memory of this process.
         public let process: ByteCount
         /// Other processes, the kernel's own memory, and page cache that does not go at once.
@@ -60,7 +63,7 @@ public struct PressureSnapshot: Sendable {
         /// Nothing.
         public let free: ByteCount
 
-        init(_ headroom: Headroom, resident: ByteCount, values: ByteCount, copies: ByteCount) {
+        init(_ headroom: Headroom, resident: ByteCount, values: ByteCount, copies: ByteCount, heap: ByteCount) {
             var rest = headroom.limit - headroom.available
             func take(_ bytes: ByteCount) -> ByteCount {
                 let taken = min(max(.zero, bytes), rest)
@@ -69,7 +72,9 @@ public struct PressureSnapshot: Sendable {
             }
             self.values = take(values)
             self.copies = take(copies)
-            process = take(resident - values - copies)
+            let own = max(.zero, resident - values - copies)
+            self.heap = take(min(heap, own))
+            process = take(own - self.heap)
             others = rest
             pageCache = headroom.pageCache
             free = headroom.available - headroom.pageCache

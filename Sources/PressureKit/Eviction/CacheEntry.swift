@@ -79,6 +79,9 @@ package class CacheEntry: @unchecked Sendable {
     /// Bytes of values have come into memory, or with a negative number left. Takes no lock: some of the callers hold one.
     func noteInBooks(_ bytes: Int) { ledger.load()?.books.note(bytes) }
 
+    /// A reclaim has taken so many of them.
+    func noteInBooks(evicted bytes: Int) { ledger.load()?.books.note(evicted: bytes) }
+
     /// Readers have waited so many nanoseconds for a value that had been evicted.
     func noteInBooks(awaited nanoseconds: Int) { ledger.load()?.books.note(awaited: nanoseconds) }
 

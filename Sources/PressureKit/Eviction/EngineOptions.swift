@@ -29,6 +29,8 @@ struct EngineOptions: Sendable {
     var clock: any MonotonicClock
     /// In place of the process's resident memory.
     var residentBytes: (@Sendable () -> Int)?
+    /// In place of the process's own heap.
+    var heap: FreeHeap?
     /// Whether what is free in the heap counts: a run that is to be repeated does without.
     var measuresHeap: Bool
     var allocationProbe: AllocationProbe?

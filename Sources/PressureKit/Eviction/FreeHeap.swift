@@ -12,6 +12,9 @@ import PressureSystem
 /// Not all of it is for values: what loaders need while they run is free between two loads. So what the rest of the process had
 /// in use a moment ago, and does not now, is left for it, up to ``mostLeft``; also once it was given back to the system,
 /// and then of what is available there.
+///
+/// An app that empties a cache leaves much of it at once. Nobody is short of that memory: it counts as reclaimable, and what
+/// nobody takes for a second goes back to the system, as from allocators that purge by themselves (jemalloc: after ten).
 final class FreeHeap: Sendable {
     private struct State {
         /// Free, and perhaps not in memory.
@@ -20,8 +23,14 @@ final class FreeHeap: Sendable {
         var present = 0
         /// What is left for the rest of the process.
         var left = 0
-        /// The bytes of values in memory then.
-        var resident = 0
+        /// The bytes of values in memory then; `nil` while nobody knows.
+        var resident: Int?
+        /// The most that was seen of them since.
+        var most = 0
+        /// What part of that which values leave stays in it, as it was seen last: large blocks go to the system by themselves.
+        var staying = 0.0
+        /// Since when there has been more in it than is worth keeping.
+        var idleSince: MonotonicInstant?
         /// The most that the rest of the process had in use lately.
         var peak = 0.0
         var lookedAt: MonotonicInstant?
@@ -41,16 +50,54 @@ final class FreeHeap: Sendable {
             peak = max(Double(used), peak - (peak - Double(used)) * (1 - exp(-seconds / FreeHeap.memory)))
             left = min(FreeHeap.mostLeft, Int(peak) - used)
         }
+
+        /// Takes down what is free beside so many bytes of values.
+        mutating func note(free: Int, beside values: Int) {
+            absent = min(absent, free)
+            let now = free - absent
+            // Less says nothing of what stays: the rest of the process comes and goes too.
+            if let resident, resident - values >= FreeHeap.worthALook {
+                staying = min(max(0, Double(now - present) / Double(resident - values)), 1)
+            }
+            (present, resident, most) = (now, values, values)
+        }
+
+        /// What is free once values take or leave the difference to so many bytes.
+        func reading(beside values: Int) -> HeapReading {
+            let taken = values - (resident ?? values)
+            let usable = max(0, present - max(0, taken)) - left
+            let stays = Int(Double(max(0, -taken)) * staying)
+            return HeapReading(usable: usable, reclaimable: max(0, usable + stays), yieldsMuch: yieldsMuch)
+        }
+
+        /// Whether so many bytes of values are news: they have left something, or have taken of what was not in memory.
+        mutating func isNews(_ values: Int) -> Bool {
+            let before = resident ?? values
+            resident = before
+            most = max(most, values)
+            return most - values >= FreeHeap.worthALook
+                || values - before - present >= FreeHeap.worthALook && absent >= FreeHeap.worthALook
+        }
+
+        /// Whether there has been enough for long enough to give it back.
+        func isIdle(at now: MonotonicInstant) -> Bool {
+            idleSince.map { now - $0 >= max(FreeHeap.keeping, giving * 50) } ?? false
+        }
     }
 
     private let clock: any MonotonicClock
     private let read: @Sendable () -> Int
     private let trim: @Sendable () -> Void
     private let inMemory: @Sendable () -> Int?
+    private let isMeasured: Bool
     private let state: Lock<State>
 
     /// Scratch of 64 loaders, 64 KiB each.
     static let mostLeft = 4 << 20
+    /// After values have left or taken so much it is read anew.
+    static let worthALook = 1 << 20
+    /// How much has to be free, and for how long, to be given back although nobody is short.
+    static let (idle, keeping) = (8 << 20, Duration.seconds(1))
     /// Over how many seconds it is forgotten.
     private static let memory = 2.0
 
@@ -59,16 +106,19 @@ final class FreeHeap: Sendable {
     private static let freshness = (least: Duration.milliseconds(20), most: Duration.milliseconds(250))
 
     /// - Parameters:
+    ///   - isMeasured: whether anything is to be done about it without a need.
     ///   - read: the free bytes of the heap, in memory or not.
     ///   - trim: gives back to the system what it can of them.
     ///   - inMemory: the bytes of the process that are in memory; `nil` for unknown.
     init(
         clock: any MonotonicClock,
+        isMeasured: Bool = true,
         read: @escaping @Sendable () -> Int = { Int(clamping: pk_heap_free()) },
         trim: @escaping @Sendable () -> Void = { _ = pk_malloc_trim() },
         inMemory: @escaping @Sendable () -> Int? = { nil }
     ) {
         self.clock = clock
+        self.isMeasured = isMeasured
         self.read = read
         self.trim = trim
         self.inMemory = inMemory
@@ -80,17 +130,34 @@ final class FreeHeap: Sendable {
         if let process {
             self.init(clock: clock, inMemory: { process.residentBytes() })
         } else {
-            self.init(clock: clock, read: { 0 })
+            self.init(clock: clock, isMeasured: false, read: { 0 })
         }
     }
 
-    /// The bytes that were free and in memory when that was read last, less what values have taken since: the thread that
-    /// reads it may be busy for as long as it takes to fill it. Negative if less than that is left for the rest of the
-    /// process. Does not wait.
+    /// What was free and in memory when that was read last, less what values have taken since: the thread that reads it may be
+    /// busy for as long as it takes to fill it. Does not wait.
     ///
     /// - Parameter resident: The bytes of values that are in memory now.
-    func bytes(beside resident: Int) -> Int {
-        state.withLock { max(0, $0.present - max(0, resident - $0.resident)) - $0.left }
+    func reading(beside resident: Int) -> HeapReading { state.withLock { $0.reading(beside: resident) } }
+
+    /// Whether the reclaim thread is to come: to read it anew, or to give it back. Asked with each sample; does not wait.
+    ///
+    /// - Parameter resident: The bytes of values that are in memory now.
+    func wantsVisit(beside resident: Int) -> Bool {
+        guard isMeasured else { return false }
+        let now = clock.now()
+        return state.withLock { state in
+            let isEnough = state.reading(beside: resident).reclaimable >= Self.idle
+            state.idleSince = isEnough ? state.idleSince ?? now : nil
+            let isDue = state.next.map { $0 <= now } ?? true
+            return state.isNews(resident) && isDue || state.isIdle(at: now)
+        }
+    }
+
+    /// Whether nobody has taken of it for so long that it is to be given back although nobody is short.
+    var isIdle: Bool {
+        let now = clock.now()
+        return state.withLock { $0.isIdle(at: now) }
     }
 
     /// Reads how much it is, if the last answer is old. Takes some ten microseconds, with many blocks some hundred, and
@@ -108,9 +175,7 @@ final class FreeHeap: Sendable {
         let end = clock.now()
         state.withLock { state in
             state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
-            state.absent = min(state.absent, free)
-            state.resident = before
-            state.present = free - state.absent
+            state.note(free: free, beside: before)
             if let rest { state.leave(for: rest - state.present, at: end) }
         }
         return true
@@ -139,7 +204,7 @@ final class FreeHeap: Sendable {
                 state.yieldsMuch = 2 * returned >= free - state.absent
             }
             state.absent = free
-            state.present = 0
+            (state.present, state.resident, state.most, state.idleSince) = (0, nil, 0, nil)
             state.giving = end - start
             state.unreturned = 0
             state.next = end + Self.freshness.least

@@ -321,6 +321,7 @@ extension ReclaimEngine {
         guard let bytes = unsafe entry.release(place.slot, dropping: dropping) else {
             return skip(victim, storage, .pinned)
         }
+        entry.noteInBooks(evicted: bytes)
         clock.spent(on: .releasing, byteCount: bytes)
         let releaseTime = clock.now() - start
         unsafe storage.outcomes[victim].isGone = true

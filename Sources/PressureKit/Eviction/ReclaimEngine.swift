@@ -68,7 +68,7 @@ final class ReclaimEngine: Sendable {
         probe = options.allocationProbe ?? { 0 }
         isProbed = options.allocationProbe != nil
         footprint = try ProcessFootprint()
-        heap = FreeHeap(clock: options.clock, process: options.measuresHeap ? footprint : nil)
+        heap = options.heap ?? FreeHeap(clock: options.clock, process: options.measuresHeap ? footprint : nil)
         pool = try CopyPool(
             workers: reserves.workers,
             file: file,

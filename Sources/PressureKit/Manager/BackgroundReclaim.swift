@@ -46,6 +46,7 @@ struct BackgroundReclaim: Sendable {
             // What values leave in the heap is of no use to others, and the books take it for returned.
             if isShrinking, context.engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room) }
         }
+        if !isInterrupted(), context.engine.heap.isIdle, let room = context.admission.room { giveHeapBack(in: room) }
         return freed
     }
 

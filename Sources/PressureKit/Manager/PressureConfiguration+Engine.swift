@@ -24,6 +24,7 @@ extension PressureConfiguration {
             remote: remoteOptions,
             clock: clock,
             residentBytes: residentBytes,
+            heap: heap,
             measuresHeap: residentBytes == nil && !isSequential,
             allocationProbe: allocationProbe
         )

@@ -106,6 +106,8 @@ public struct PressureConfiguration: Sendable {
     package var isSequential = false
     /// In place of the process's resident memory, by which what came back is measured. Allocates nothing.
     package var residentBytes: (@Sendable () -> Int)?
+    /// In place of the process's own.
+    var heap: FreeHeap?
     /// In place of what the kernel says of how busy the machine is.
     package var busyReading: (@Sendable (MonotonicInstant) -> BusyReading)?
     package var observer = ManagerObserver()

@@ -82,7 +82,7 @@ public final class PressureManager: Sendable {
             reclaimable: { [weak context] in context?.reclaimableBytes ?? 0 },
             dirty: { [weak context] in context?.slowlyReclaimableBytes ?? 0 },
             writing: { [weak context] in context?.writingBytes ?? 0 },
-            freeHeap: { [heap = engine.heap, books = context.books] in heap.bytes(beside: books.reading.resident) }
+            heap: { [heap = engine.heap, books = context.books] in heap.reading(beside: books.reading.resident) }
         )
         let monitor = try PressureMonitor(
             sources: try configuration.sources.open(in: configuration.signalContext(engine: engine)),
@@ -93,9 +93,11 @@ public final class PressureManager: Sendable {
             process: process,
             neighbours: configuration.neighbours(process, books: context.books),
             sampled: { [weak context] in
-                context?.admission.keepWatermarks()
-                context?.cleaner?.wake()
-                context?.meter?.sampled()
+                guard let context else { return }
+                let wantsVisit = context.engine.heap.wantsVisit(beside: context.books.reading.resident)
+                context.admission.keepWatermarks(wantsVisit: wantsVisit)
+                context.cleaner?.wake()
+                context.meter?.sampled()
             }
         ) { [weak context, weak reclaim] decision in
             guard let context else { return }
@@ -312,7 +314,8 @@ public final class PressureManager: Sendable {
             limit: headroom?.limit,
             use: headroom.map { headroom in
                 let values = ByteCount(bytes: context.books.reading.resident)
-                return PressureSnapshot.Use(headroom, resident: resident, values: values, copies: copies)
+                let heap = ByteCount(bytes: context.engine.heap.reading(beside: values.bytes).reclaimable)
+                return PressureSnapshot.Use(headroom, resident: resident, values: values, copies: copies, heap: heap)
             },
             neighbours: monitor.standing.map {
                 PressureSnapshot.Neighbours(

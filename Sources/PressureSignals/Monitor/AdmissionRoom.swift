@@ -21,6 +21,8 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     package var surge = 0.0
     /// How much of ``bytes`` is the process's own heap: free in it, and not returned to the system.
     package var heap = 0
+    /// What is free in it beyond that, where giving it back brings much.
+    package var surplus = 0
     /// How far behind that loads may go when memory does not come free in time: half of what is left there.
     package var overdraft: Int
     /// This process's part of what is in use below that limit, 0 … 1.
@@ -74,11 +76,12 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// Counts what is free in the process's heap: the next values fit into it, whatever the system says. Not more than the
     /// process keeps free at all; what is beyond that is better given back, and of it not all can be used.
     ///
-    /// - Parameter free: Negative if the rest of the process had more in use a moment ago than what is free in the heap. For
-    ///   that the least that stays free suffices, but for the half of it that loads may overdraw.
-    mutating func count(heap free: Int) {
-        heap = free < 0 ? min(free + overdraft, 0) : min(free, high)
+    /// For what the rest of the process had in use a moment ago the least that stays free suffices, but for the half of it that
+    /// loads may overdraw.
+    mutating func count(_ reading: HeapReading) {
+        heap = reading.usable < 0 ? min(reading.usable + overdraft, 0) : min(reading.usable, high)
         bytes += heap
+        surplus = reading.yieldsMuch ? max(0, reading.usable - heap) : 0
     }
 
     /// Whether only the free part of the heap keeps readers from waiting: the system has less than the least that is to be free.
@@ -89,6 +92,9 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
 
     /// Whether it needs it now: more than half of the least that is to be free is gone, or others take it.
     package var needsHeapBack: Bool { wantsHeapBack && (isTaken || bytes - heap < -overdraft) }
+
+    /// Whether to give that back before values leave: an app that has emptied a cache is filling it again.
+    package var hasSurplus: Bool { surplus >= max(high / 2, Self.leastGivenBack) }
 
     /// How much values have to leave in the heap to be worth giving back, which took so long last: twice what others take
     /// meanwhile.

@@ -9,7 +9,7 @@ struct FillRate: Sendable {
     private static let smoothing = 0.2
     private static let quick = 0.05
     private static let fading = 30.0
-    private var last: (available: ByteCount, at: MonotonicInstant)?
+    private var last: (available: ByteCount, entrusted: ByteCount, at: MonotonicInstant)?
 
     /// Bytes a second; never negative. A rise counts as standing still.
     private(set) var bytesPerSecond = 0.0
@@ -26,21 +26,26 @@ struct FillRate: Sendable {
     var isFalling: Bool { latest > 0 }
 
     /// Takes a sample. Two in one instant count as one.
-    mutating func note(_ available: ByteCount, at now: MonotonicInstant) {
+    ///
+    /// - Parameter entrusted: What the app has in its caches, and what reclaims took from there. What it takes out itself is
+    ///   free in the heap, or the system's: nobody has taken it.
+    mutating func note(_ available: ByteCount, entrusted: ByteCount = .zero, at now: MonotonicInstant) {
         guard let last else {
-            self.last = (available, now)
+            self.last = (available, entrusted, now)
             return
         }
         let seconds = Double((now - last.at).nanoseconds) / 1e9
         guard seconds > 0 else { return }
-        let fall = Double(last.available.bytes - available.bytes) / seconds
+        var missing = last.available.bytes - available.bytes
+        if missing > 0 { missing -= min(missing, max(0, last.entrusted.bytes - entrusted.bytes)) }
+        let fall = Double(missing) / seconds
         latest = max(0, fall)
         peak *= exp2(-seconds / Self.fading)
         bytesPerSecond += (latest - bytesPerSecond) * (seconds / (seconds + Self.smoothing))
         net = max(0, net + (fall - net) * (seconds / (seconds + Self.smoothing)))
         momentary = max(0, momentary + (fall - momentary) * (seconds / (seconds + Self.quick)))
         peak = max(peak, net)
-        self.last = (available, now)
+        self.last = (available, entrusted, now)
     }
 
     /// The time in which `available` is gone at this rate; `nil` when it is more than an hour.

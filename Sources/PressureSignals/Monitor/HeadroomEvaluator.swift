@@ -40,7 +40,7 @@ struct HeadroomEvaluator: Sendable {
     mutating func accept(_ headroom: Headroom, isWatched: Bool, reclaimTime: Duration, at now: MonotonicInstant) {
         let bands = thresholds.bytes(of: headroom.limit)
         let available = headroom.attainable
-        rate.note(headroom.leftByOthers, at: now)
+        rate.note(headroom.leftByOthers, entrusted: headroom.entrusted, at: now)
         exhaustion = rate.exhaustion(of: available)
         let isDoomed = rate.isFalling && headroom.share < 0.5 && (exhaustion.map { $0 <= reclaimTime } ?? false)
         let seen = bands.level(available: available, held: isForeseen ? .warning : vote)

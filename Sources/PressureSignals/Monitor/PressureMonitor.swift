@@ -246,20 +246,30 @@ public final class PressureMonitor: Sendable {
             }
             let reading = MemoryBooks.Reading(brought: brought, returned: books.reading.returned)
             let (reclaimable, held) = (process.reclaimable(), max(0, reading.resident))
-            if held > 0 {
-                for index in readings.indices {
-                    readings[index]?.note(reclaimable: .bytes(reclaimable), held: .bytes(held))
-                }
+            let (heap, entrusted) = (process.heap(), held + books.evictedBytes)
+            for index in readings.indices {
+                readings[index]?.note(
+                    reclaimable: .bytes(reclaimable + heap.reclaimable),
+                    held: .bytes(held),
+                    entrusted: .bytes(entrusted)
+                )
             }
             let own = process.resident?()
             let writing = process.writing()
             let now = clock.now()
-            neighbours?.exchange(&readings, reclaimable: reclaimable, held: held, resident: own, at: now)
+            neighbours?.exchange(
+                &readings,
+                reclaimable: reclaimable,
+                held: held,
+                heap: heap.reclaimable,
+                resident: own,
+                at: now
+            )
             return classifier.withLock { classifier in
                 let (decision, limit) = classifier.step(readings, at: now, resident: own)
                 let nextPoll = min(limit, neighbours?.deafness ?? limit)
                 var newest = classifier.admissionRoom(writing: writing)
-                if newest?.isNarrow ?? false { newest?.count(heap: process.freeHeap()) }
+                if newest?.isNarrow ?? false { newest?.count(heap) }
                 if let place = newest?.place { newest?.others = neighbours?.noted(at: place) }
                 room.store(newest?.noted(reading, after: begun, before: room.value))
                 if classifier.isOver { overAt.store(now.nanoseconds, ordering: .relaxed) }

@@ -136,10 +136,13 @@ package final class Neighbours: LoopGuest {
     }
 
     /// The readings of a sample: joins and leaves, says what there is to say, and adds to them what the others have.
+    ///
+    /// - Parameter heap: What is free in the process's own heap. It is not divided: who has it gives it back.
     package func exchange(
         _ readings: inout [SignalReading?],
         reclaimable: Int,
         held: Int,
+        heap: Int = 0,
         resident: Int?,
         at now: MonotonicInstant
     ) {
@@ -172,7 +175,7 @@ package final class Neighbours: LoopGuest {
                 seat.noted = MemoryBooks.Reading(brought: seat.brought, returned: seat.board.othersBooks.returned)
                 state.seats[place] = seat
                 seat.publish()
-                note(&readings[place], headroom, seat.board, own)
+                note(&readings[place], headroom, seat.board, own, heap: heap)
             }
             state.isNotified = false
             let isShared = state.seats.contains { $0.map { $0.board.count > 0 } ?? false }
@@ -201,14 +204,15 @@ package final class Neighbours: LoopGuest {
         _ reading: inout SignalReading?,
         _ headroom: Headroom,
         _ board: Board,
-        _ own: Board.Own
+        _ own: Board.Own,
+        heap: Int
     ) {
         guard board.count > 0 else { return }
         let others = board.others
         let used = max(0, headroom.limit.bytes - headroom.available.bytes - own.member.held)
         let held = min(others.held, used)
         reading?.note(
-            reclaimable: .bytes(own.member.free + min(others.free, held)),
+            reclaimable: .bytes(own.member.free + heap + min(others.free, held)),
             held: .bytes(own.member.held + held)
         )
         let leave = thresholds.bytes(of: headroom.limit).warningLeave.bytes

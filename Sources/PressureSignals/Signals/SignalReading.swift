@@ -10,11 +10,13 @@ package struct Headroom: Hashable, Sendable {
     package let unwritten: ByteCount
     /// The part of ``available`` that page cache takes now.
     package let pageCache: ByteCount
-    /// What the process's own caches can give back at once, of what is in use. Filling a cache takes as much off
-    /// ``available`` as it adds here, so that a full cache is no shortage.
+    /// What the process's own caches can give back at once, of what is in use, with what is free in its heap. Filling a cache
+    /// takes as much off ``available`` as it adds here, so that a full cache is no shortage, and neither is one that was emptied.
     package var reclaimable = ByteCount.zero
     /// What they hold in memory, whether or not it can be given back.
     package var held = ByteCount.zero
+    /// What the process's own hold, and all that reclaims ever took from them: it falls by what the app itself takes out.
+    package var entrusted = ByteCount.zero
 
     /// What can be had, the caches' part included: what levels go by, as `MemAvailable` counts page cache.
     package var attainable: ByteCount { min(limit, available + reclaimable) }
@@ -97,10 +99,13 @@ package struct SignalReading: Hashable, Sendable {
     }
 
     /// Notes what the process's caches hold and can give back, where bytes of a limit are measured.
-    mutating func note(reclaimable: ByteCount, held: ByteCount) {
+    ///
+    /// - Parameter entrusted: See ``Headroom/entrusted``; `nil` for what was noted before.
+    mutating func note(reclaimable: ByteCount, held: ByteCount, entrusted: ByteCount? = nil) {
         guard case .headroom(var headroom) = measure else { return }
         headroom.reclaimable = reclaimable
         headroom.held = held
+        headroom.entrusted = entrusted ?? headroom.entrusted
         measure = .headroom(headroom)
     }
 

@@ -27,6 +27,8 @@ struct ControlReply: Decodable {
         struct Use: Decodable {
             var values: Int
             var copies: Int
+            /// `nil` from a process that was built before it was told apart.
+            var heap: Int?
             var process: Int
             var others: Int
             var pageCache: Int

@@ -46,8 +46,8 @@ struct ControlText {
         if let use = status.use {
             facts.add([
                 "limit is",
-                "\(size(use.values)) values, \(size(use.copies)) copies, \(size(use.process)) else in the process, "
-                    + "\(size(use.others)) others, \(size(use.pageCache)) page cache, \(size(use.free)) free",
+                "\(size(use.values)) values, \(size(use.copies)) copies, \(size(use.heap ?? 0)) free in the heap, "
+                    + "\(size(use.process)) else in the process, \(size(use.others)) others, \(size(use.pageCache)) page cache, \(size(use.free)) free",
             ])
         }
         if let neighbours = status.neighbours {

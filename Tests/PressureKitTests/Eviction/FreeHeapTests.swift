@@ -15,7 +15,7 @@ import Testing
             free.withLock { $0 = now }
             clock.advance(by: .seconds(1))
             heap.look()
-            return heap.bytes(beside: 0)
+            return heap.reading(beside: 0).usable
         }
         #expect(bytes(free: 10) == 0, "as it was at the start")
         #expect(bytes(free: 50) == 40)
@@ -43,20 +43,23 @@ import Testing
             inMemory.withLock { $0 = used + now }
             clock.advance(by: pause)
             heap.look()
-            return heap.bytes(beside: 0)
+            return heap.reading(beside: 0).usable
         }
         #expect(bytes(inUse: 50 << 20, free: 1 << 20) == 1 << 20)
         // Loaders run, and have ended.
         #expect(bytes(inUse: 53 << 20, free: 0) == 0)
         #expect(bytes(inUse: 50 << 20, free: 3 << 20) < 1 << 18)
         #expect(bytes(inUse: 50 << 20, free: 5 << 20) > 2 << 20, "what values have left beside that")
-        #expect(heap.bytes(beside: 50 << 20) < -2 << 20, "values have taken it all, and loaders will grow the heap")
+        #expect(
+            heap.reading(beside: 50 << 20).usable < -2 << 20,
+            "values have taken it all, and loaders will grow the heap"
+        )
         #expect(bytes(inUse: 50 << 20, free: 3 << 20, after: .seconds(20)) > 3 << 20 - 1 << 12, "nobody loads any more")
         // Other memory that swings is no scratch.
         #expect(bytes(inUse: 150 << 20, free: 0) == 0)
         #expect(bytes(inUse: 50 << 20, free: 6 << 20) == 6 << 20 - FreeHeap.mostLeft)
         heap.giveBack()
-        #expect(heap.bytes(beside: 0) == -FreeHeap.mostLeft, "it will be needed when it is the system's, too")
+        #expect(heap.reading(beside: 0).usable == -FreeHeap.mostLeft, "it will be needed when it is the system's, too")
     }
 
     /// The thread that reads it may get no processor: meanwhile values fill what was free, and it is not there twice.
@@ -66,14 +69,14 @@ import Testing
         let heap = FreeHeap(clock: clock, read: { free.withLock { $0 } }, trim: {})
         free.withLock { $0 = 5000 }
         heap.look(resident: { 20_000 })
-        #expect(heap.bytes(beside: 20_000) == 5000)
-        #expect(heap.bytes(beside: 22_000) == 3000)
-        #expect(heap.bytes(beside: 90_000) == 0)
-        #expect(heap.bytes(beside: 10_000) == 5000, "what was given back may have gone to the system")
+        #expect(heap.reading(beside: 20_000).usable == 5000)
+        #expect(heap.reading(beside: 22_000).usable == 3000)
+        #expect(heap.reading(beside: 90_000).usable == 0)
+        #expect(heap.reading(beside: 10_000).usable == 5000, "what was given back may have gone to the system")
         free.withLock { $0 = 2000 }
         clock.advance(by: .seconds(1))
         heap.look(resident: { 23_000 })
-        #expect(heap.bytes(beside: 23_000) == 2000)
+        #expect(heap.reading(beside: 23_000).usable == 2000)
     }
 
     /// Whether it is worth giving back again: of small values here and there hardly a page goes to the system.
@@ -137,7 +140,7 @@ import Testing
         clock.advance(by: .seconds(1))
         #expect(heap.look())
         #expect(!heap.look())
-        #expect(heap.bytes(beside: 0) == 10)
+        #expect(heap.reading(beside: 0).usable == 10)
         #expect(reads.withLock { $0 } == 2)
     }
 
@@ -172,9 +175,9 @@ import Testing
         values = values.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         withExtendedLifetime(values) {
             heap.look()
-            #expect(heap.bytes(beside: 0) >= 0)
+            #expect(heap.reading(beside: 0).usable >= 0)
             heap.giveBack()
-            #expect(heap.bytes(beside: 0) == 0)
+            #expect(heap.reading(beside: 0).usable == 0)
         }
     }
 

@@ -5,6 +5,7 @@ import PressureKitTesting
 import Testing
 
 @testable import PressureKit
+@testable import PressureSignals
 
 @Suite(.timeLimit(.minutes(5))) struct AdmissionTests {
     /// A supply that a test plays.
@@ -336,6 +337,26 @@ import Testing
         bytes.withLock { $0 = 1 << 20 }
         clock.advance(by: .milliseconds(1))
         #expect(admission.backgroundWish()?.givesHeapBack == true)
+    }
+
+    /// An app that has emptied a cache fills it again: what it left in the heap makes room before a value does. What is here and there
+    /// makes none.
+    @Test(arguments: [(true, 40, 2, true), (true, 40, 20, false), (true, 9, 2, false), (false, 40, 2, false)])
+    func whatIsFreeInTheHeapGoesBeforeValues(yieldsMuch: Bool, heap: Int, left: Int, givesBack: Bool) {
+        let clock = ManualClock()
+        let books = MemoryBooks()
+        let admission = Admission(clock: clock, books: books)
+        let room: @Sendable () -> AdmissionRoom? = {
+            var room = AdmissionRoom(bytes: left << 20, takenAt: clock.now(), low: 6 << 20, high: 8 << 20)
+            room.count(HeapReading(usable: heap << 20, yieldsMuch: yieldsMuch))
+            return room
+        }
+        admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
+        // Since the sample.
+        books.note(6 << 20)
+        let wish = admission.backgroundWish()
+        #expect((wish?.givesHeapBack ?? false) == givesBack)
+        #expect((wish == nil) == (left == 20), "only where values would leave")
     }
 
     /// Nothing may leave, and the heap is needed, however often it was given back: one look in a pause, and one at a sample.

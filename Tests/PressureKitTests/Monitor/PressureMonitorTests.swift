@@ -54,6 +54,27 @@ import Testing
         #expect(monitor.headroom?.available == .mebibytes(300))
     }
 
+    /// Values that leave stay in the heap, and nothing becomes available. If it was the app that took them out, nobody has
+    /// taken that memory; what a reclaim took and the system did not get, somebody may have.
+    @Test(arguments: [false, true]) func whatTheAppTakesOutIsNoSurge(isReclaim: Bool) throws {
+        let clock = ManualClock()
+        let source = SimulatedSource()
+        let books = MemoryBooks()
+        let monitor = try PressureMonitor(sources: [source], clock: clock, books: books) { _ in }
+        source.set(available: .mebibytes(20), of: .mebibytes(128))
+        books.note(100 << 20)
+        _ = monitor.drive()
+        let before = try #require(monitor.admissionRoom).surge
+        for _ in 0..<20 {
+            books.note(-5 << 20)
+            if isReclaim { books.note(evicted: 5 << 20) }
+            clock.advance(by: .milliseconds(5))
+            _ = monitor.drive()
+        }
+        let after = try #require(monitor.admissionRoom).surge
+        #expect(isReclaim ? after > before * 1.5 : after <= before, "\(before) and \(after)")
+    }
+
     /// P6: every call may be made from the delivery.
     @Test func aDeliveryMayCallTheMonitor() throws {
         let clock = ManualClock()

@@ -42,6 +42,22 @@ import Testing
         rate.note(.gibibytes(4), at: at(32))
         #expect(abs(rate.peak / peak - 0.5) < 0.01)
     }
+
+    /// What the app takes out of its caches nobody has taken, also where the heap keeps it.
+    @Test func whatOthersTakeIsToldFromWhatTheAppTakesOut() {
+        var rate = FillRate()
+        func note(_ milliseconds: Int64, left: Int, entrusted: Int) {
+            let at = MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
+            rate.note(.mebibytes(left), entrusted: .mebibytes(entrusted), at: at)
+        }
+        note(0, left: 100, entrusted: 80)
+        note(100, left: 40, entrusted: 20)
+        #expect(rate.latest == 0 && rate.momentary == 0, "the app has taken 60 out")
+        note(200, left: 10, entrusted: 10)
+        #expect(abs(rate.latest - Double(20 << 20) * 10) < 1, "and of these 30 ten")
+        note(300, left: 0, entrusted: 90)
+        #expect(abs(rate.latest - Double(10 << 20) * 10) < 1, "it brings something, which is in what is left")
+    }
 }
 
 @Suite struct AdmissionRoomTests {
@@ -62,28 +78,28 @@ import Testing
     /// The next values fit into it; but only so much of it is of use.
     @Test func theFreePartOfTheHeapIsRoom() {
         var room = room
-        room.count(heap: 20 << 20)
+        room.count(HeapReading(usable: 20 << 20))
         #expect(room.bytes == 30 << 20)
         #expect(!room.wantsHeapBack, "without it there is room too")
         room = self.room
-        room.count(heap: 500 << 20)
+        room.count(HeapReading(usable: 500 << 20))
         #expect(room.bytes == 60 << 20)
         room = self.room
         room.overdraft = 2 << 20
-        room.count(heap: -1 << 20)
+        room.count(HeapReading(usable: -1 << 20))
         #expect(room.bytes == 10 << 20, "the rest of the process will need it, and it is there")
-        room.count(heap: -5 << 20)
+        room.count(HeapReading(usable: -5 << 20))
         #expect(room.bytes == 7 << 20, "it is not")
     }
 
     @Test func itIsWantedBackWhereReadersWouldWaitWithoutIt() {
         var room = room
         room.bytes = -5 << 20
-        room.count(heap: 20 << 20)
+        room.count(HeapReading(usable: 20 << 20))
         #expect(room.bytes == 15 << 20)
         #expect(room.wantsHeapBack)
         room.bytes = -5 << 20
-        room.count(heap: 1 << 20)
+        room.count(HeapReading(usable: 1 << 20))
         #expect(!room.wantsHeapBack, "too little to be worth it")
     }
 }
