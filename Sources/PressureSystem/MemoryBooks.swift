@@ -1,26 +1,32 @@
 import Synchronization
 
-/// How many bytes of values the caches of a manager have brought into memory and given back since it began: two counters
-/// that only grow.
+/// How many bytes of values the caches of a manager have brought into memory and given back since it began: counters that
+/// only grow.
 ///
 /// Their readings are noted with each sample, so what has changed since is a difference: exact however often and however
 /// long ago values came and went, with nothing to forget. Noting takes no lock, and waking those who wait takes none either.
 package final class MemoryBooks: Sendable {
-    /// Both counters at one moment, in bytes.
+    /// The counters at one moment, in bytes.
     package struct Reading: Hashable, Sendable, BitwiseCopyable {
         /// Brought into memory.
         package var brought = 0
         /// Given back.
         package var returned = 0
+        /// What of that reclaims have taken: the rest is what the app itself took out of its caches.
+        package var evicted = 0
 
         /// Creates a reading.
-        package init(brought: Int = 0, returned: Int = 0) {
+        package init(brought: Int = 0, returned: Int = 0, evicted: Int = 0) {
             self.brought = brought
             self.returned = returned
+            self.evicted = evicted
         }
 
         /// What is in memory.
         package var resident: Int { brought - returned }
+
+        /// What would be if no reclaim had taken any: it falls by what the app itself takes out.
+        package var entrusted: Int { resident + evicted }
 
         /// What memory has become fuller by since an earlier reading; negative when more was given back.
         package func growth(since earlier: Reading) -> Int {
@@ -43,16 +49,14 @@ package final class MemoryBooks: Sendable {
     /// Creates books with nothing in them.
     package init() {}
 
-    /// Both counters now.
+    /// The counters now.
     package var reading: Reading {
         Reading(
             brought: brought.load(ordering: .sequentiallyConsistent),
-            returned: returned.load(ordering: .sequentiallyConsistent)
+            returned: returned.load(ordering: .sequentiallyConsistent),
+            evicted: evicted.load(ordering: .relaxed)
         )
     }
-
-    /// What reclaims have given back, of all that has been: the rest is what the app itself took out of its caches.
-    package var evictedBytes: Int { evicted.load(ordering: .relaxed) }
 
     /// A reclaim has given back so many bytes, which are noted as such beside. Allocates nothing.
     package func note(evicted bytes: Int) { evicted.wrappingAdd(bytes, ordering: .relaxed) }

@@ -4,6 +4,12 @@ import Synchronization
 
 /// What those who share the limit are told, and what they have.
 extension Admission {
+    /// Whether others share the nearest limit with this process.
+    var isShared: Bool {
+        guard let supply, let neighbours = supply.neighbours, let room = supply.room() else { return false }
+        return neighbours.sharers(at: room.place) > 1
+    }
+
     /// Tells those who share the limit what is under way, and notes what they have.
     func tell() {
         guard let supply, let room = supply.room() else { return }

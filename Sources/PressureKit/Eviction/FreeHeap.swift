@@ -25,12 +25,11 @@ final class FreeHeap: Sendable {
         var left = 0
         /// The bytes of values in memory then; `nil` while nobody knows.
         var resident: Int?
-        /// The most that was seen of them since.
-        var most = 0
-        /// What part of that which values leave stays in it, as it was seen last: large blocks go to the system by themselves.
-        var staying = 0.0
-        /// Since when there has been more in it than is worth keeping.
+        /// The most that the app was seen to have in its caches since, with what reclaims took from there.
+        var entrusted = 0
+        /// Since when there has been more in it than is worth keeping, and how long that is kept.
         var idleSince: MonotonicInstant?
+        var keeping = FreeHeap.keeping
         /// The most that the rest of the process had in use lately.
         var peak = 0.0
         var lookedAt: MonotonicInstant?
@@ -52,36 +51,32 @@ final class FreeHeap: Sendable {
         }
 
         /// Takes down what is free beside so many bytes of values.
-        mutating func note(free: Int, beside values: Int) {
+        mutating func note(free: Int, beside values: MemoryBooks.Reading) {
             absent = min(absent, free)
-            let now = free - absent
-            // Less says nothing of what stays: the rest of the process comes and goes too.
-            if let resident, resident - values >= FreeHeap.worthALook {
-                staying = min(max(0, Double(now - present) / Double(resident - values)), 1)
-            }
-            (present, resident, most) = (now, values, values)
+            (present, resident, entrusted) = (free - absent, values.resident, values.entrusted)
         }
 
-        /// What is free once values take or leave the difference to so many bytes.
-        func reading(beside values: Int) -> HeapReading {
-            let taken = values - (resident ?? values)
-            let usable = max(0, present - max(0, taken)) - left
-            let stays = Int(Double(max(0, -taken)) * staying)
+        /// What is free once values take or leave the difference. Of what the app takes out all is taken to stay until it is read
+        /// anew, though large blocks go to the system; what reclaims take they see to themselves.
+        func reading(beside values: MemoryBooks.Reading) -> HeapReading {
+            let taken = max(0, values.resident - (resident ?? values.resident))
+            let usable = max(0, present - taken) - left
+            let stays = max(0, entrusted - values.entrusted)
             return HeapReading(usable: usable, reclaimable: max(0, usable + stays), yieldsMuch: yieldsMuch)
         }
 
-        /// Whether so many bytes of values are news: they have left something, or have taken of what was not in memory.
-        mutating func isNews(_ values: Int) -> Bool {
-            let before = resident ?? values
+        /// Whether there is news: the app has taken values out, or others have taken of what was not in memory.
+        mutating func isNews(_ values: MemoryBooks.Reading) -> Bool {
+            let before = resident ?? values.resident
             resident = before
-            most = max(most, values)
-            return most - values >= FreeHeap.worthALook
-                || values - before - present >= FreeHeap.worthALook && absent >= FreeHeap.worthALook
+            entrusted = max(entrusted, values.entrusted)
+            return entrusted - values.entrusted >= FreeHeap.worthALook
+                || values.resident - before - present >= FreeHeap.worthALook && absent >= FreeHeap.worthALook
         }
 
         /// Whether there has been enough for long enough to give it back.
         func isIdle(at now: MonotonicInstant) -> Bool {
-            idleSince.map { now - $0 >= max(FreeHeap.keeping, giving * 50) } ?? false
+            idleSince.map { now - $0 >= max(keeping, giving * 50) } ?? false
         }
     }
 
@@ -137,20 +132,24 @@ final class FreeHeap: Sendable {
     /// What was free and in memory when that was read last, less what values have taken since: the thread that reads it may be
     /// busy for as long as it takes to fill it. Does not wait.
     ///
-    /// - Parameter resident: The bytes of values that are in memory now.
-    func reading(beside resident: Int) -> HeapReading { state.withLock { $0.reading(beside: resident) } }
+    /// - Parameter values: What is in the books now.
+    func reading(beside values: MemoryBooks.Reading) -> HeapReading { state.withLock { $0.reading(beside: values) } }
 
     /// Whether the reclaim thread is to come: to read it anew, or to give it back. Asked with each sample; does not wait.
     ///
-    /// - Parameter resident: The bytes of values that are in memory now.
-    func wantsVisit(beside resident: Int) -> Bool {
+    /// - Parameters:
+    ///   - values: What is in the books now.
+    ///   - isShared: Whether others share the limit, who do not see what is free in here: then nothing is kept for later.
+    func wantsVisit(beside values: MemoryBooks.Reading, isShared: Bool = false) -> Bool {
         guard isMeasured else { return false }
         let now = clock.now()
         return state.withLock { state in
-            let isEnough = state.reading(beside: resident).reclaimable >= Self.idle
+            state.keeping = isShared ? .zero : Self.keeping
+            let isNews = state.isNews(values)
+            let isEnough = state.reading(beside: values).reclaimable >= Self.idle
             state.idleSince = isEnough ? state.idleSince ?? now : nil
             let isDue = state.next.map { $0 <= now } ?? true
-            return state.isNews(resident) && isDue || state.isIdle(at: now)
+            return isNews && isDue || state.isIdle(at: now)
         }
     }
 
@@ -163,15 +162,15 @@ final class FreeHeap: Sendable {
     /// Reads how much it is, if the last answer is old. Takes some ten microseconds, with many blocks some hundred, and
     /// waits for whoever allocates: on the reclaim thread, not on the monitor's.
     ///
-    /// - Parameter resident: The bytes of values in memory.
+    /// - Parameter values: What is in the books.
     /// - Returns: whether it was read.
-    @discardableResult func look(resident: () -> Int = { 0 }) -> Bool {
+    @discardableResult func look(beside values: () -> MemoryBooks.Reading = { MemoryBooks.Reading() }) -> Bool {
         let now = clock.now()
         if let next = state.withLock({ $0.next }), now < next { return false }
         // Before what is free: what comes between the two has taken of it, and is taken off once more.
-        let before = resident()
+        let before = values()
         let free = read()
-        let rest = inMemory().map { $0 - resident() }
+        let rest = inMemory().map { $0 - values().resident }
         let end = clock.now()
         state.withLock { state in
             state.next = end + min(max(Self.freshness.least, (end - now) * 50), Self.freshness.most)
@@ -204,7 +203,7 @@ final class FreeHeap: Sendable {
                 state.yieldsMuch = 2 * returned >= free - state.absent
             }
             state.absent = free
-            (state.present, state.resident, state.most, state.idleSince) = (0, nil, 0, nil)
+            (state.present, state.resident, state.entrusted, state.idleSince) = (0, nil, 0, nil)
             state.giving = end - start
             state.unreturned = 0
             state.next = end + Self.freshness.least

@@ -72,8 +72,7 @@ struct BackgroundReclaim: Sendable {
 
     private func newWish() -> Admission.BackgroundWish? {
         // The room counts it.
-        let resident = { context.books.reading.resident }
-        let isNew = context.engine.heap.look(resident: resident)
+        let isNew = context.engine.heap.look { context.books.reading }
         if isNew { context.admission.refresh() }
         guard let wish = context.admission.backgroundWish() else { return nil }
         let limit = wish.room.isTaken ? Self.freshness.hurried : Self.freshness.usual

@@ -82,7 +82,7 @@ public final class PressureManager: Sendable {
             reclaimable: { [weak context] in context?.reclaimableBytes ?? 0 },
             dirty: { [weak context] in context?.slowlyReclaimableBytes ?? 0 },
             writing: { [weak context] in context?.writingBytes ?? 0 },
-            heap: { [heap = engine.heap, books = context.books] in heap.reading(beside: books.reading.resident) }
+            heap: { [heap = engine.heap, books = context.books] in heap.reading(beside: books.reading) }
         )
         let monitor = try PressureMonitor(
             sources: try configuration.sources.open(in: configuration.signalContext(engine: engine)),
@@ -94,7 +94,8 @@ public final class PressureManager: Sendable {
             neighbours: configuration.neighbours(process, books: context.books),
             sampled: { [weak context] in
                 guard let context else { return }
-                let wantsVisit = context.engine.heap.wantsVisit(beside: context.books.reading.resident)
+                let isShared = context.admission.isShared
+                let wantsVisit = context.engine.heap.wantsVisit(beside: context.books.reading, isShared: isShared)
                 context.admission.keepWatermarks(wantsVisit: wantsVisit)
                 context.cleaner?.wake()
                 context.meter?.sampled()
@@ -313,9 +314,14 @@ public final class PressureManager: Sendable {
             reclaimable: headroom?.reclaimable,
             limit: headroom?.limit,
             use: headroom.map { headroom in
-                let values = ByteCount(bytes: context.books.reading.resident)
-                let heap = ByteCount(bytes: context.engine.heap.reading(beside: values.bytes).reclaimable)
-                return PressureSnapshot.Use(headroom, resident: resident, values: values, copies: copies, heap: heap)
+                let books = context.books.reading
+                return PressureSnapshot.Use(
+                    headroom,
+                    resident: resident,
+                    values: ByteCount(bytes: books.resident),
+                    copies: copies,
+                    heap: ByteCount(bytes: context.engine.heap.reading(beside: books).reclaimable)
+                )
             },
             neighbours: monitor.standing.map {
                 PressureSnapshot.Neighbours(

@@ -244,14 +244,15 @@ public final class PressureMonitor: Sendable {
                 sources[index].sample(at: clock.now(), into: &readings, from: first)
                 first += sources[index].width
             }
-            let reading = MemoryBooks.Reading(brought: brought, returned: books.reading.returned)
+            var reading = books.reading
+            reading.brought = brought
             let (reclaimable, held) = (process.reclaimable(), max(0, reading.resident))
-            let (heap, entrusted) = (process.heap(), held + books.evictedBytes)
+            let heap = process.heap()
             for index in readings.indices {
                 readings[index]?.note(
                     reclaimable: .bytes(reclaimable + heap.reclaimable),
                     held: .bytes(held),
-                    entrusted: .bytes(entrusted)
+                    entrusted: .bytes(reading.entrusted)
                 )
             }
             let own = process.resident?()

@@ -15,7 +15,7 @@ import Testing
             free.withLock { $0 = now }
             clock.advance(by: .seconds(1))
             heap.look()
-            return heap.reading(beside: 0).usable
+            return heap.usable(beside: 0)
         }
         #expect(bytes(free: 10) == 0, "as it was at the start")
         #expect(bytes(free: 50) == 40)
@@ -43,7 +43,7 @@ import Testing
             inMemory.withLock { $0 = used + now }
             clock.advance(by: pause)
             heap.look()
-            return heap.reading(beside: 0).usable
+            return heap.usable(beside: 0)
         }
         #expect(bytes(inUse: 50 << 20, free: 1 << 20) == 1 << 20)
         // Loaders run, and have ended.
@@ -51,7 +51,7 @@ import Testing
         #expect(bytes(inUse: 50 << 20, free: 3 << 20) < 1 << 18)
         #expect(bytes(inUse: 50 << 20, free: 5 << 20) > 2 << 20, "what values have left beside that")
         #expect(
-            heap.reading(beside: 50 << 20).usable < -2 << 20,
+            heap.usable(beside: 50 << 20) < -2 << 20,
             "values have taken it all, and loaders will grow the heap"
         )
         #expect(bytes(inUse: 50 << 20, free: 3 << 20, after: .seconds(20)) > 3 << 20 - 1 << 12, "nobody loads any more")
@@ -59,7 +59,7 @@ import Testing
         #expect(bytes(inUse: 150 << 20, free: 0) == 0)
         #expect(bytes(inUse: 50 << 20, free: 6 << 20) == 6 << 20 - FreeHeap.mostLeft)
         heap.giveBack()
-        #expect(heap.reading(beside: 0).usable == -FreeHeap.mostLeft, "it will be needed when it is the system's, too")
+        #expect(heap.usable(beside: 0) == -FreeHeap.mostLeft, "it will be needed when it is the system's, too")
     }
 
     /// The thread that reads it may get no processor: meanwhile values fill what was free, and it is not there twice.
@@ -68,15 +68,15 @@ import Testing
         let free = Lock(0)
         let heap = FreeHeap(clock: clock, read: { free.withLock { $0 } }, trim: {})
         free.withLock { $0 = 5000 }
-        heap.look(resident: { 20_000 })
-        #expect(heap.reading(beside: 20_000).usable == 5000)
-        #expect(heap.reading(beside: 22_000).usable == 3000)
-        #expect(heap.reading(beside: 90_000).usable == 0)
-        #expect(heap.reading(beside: 10_000).usable == 5000, "what was given back may have gone to the system")
+        heap.look { MemoryBooks.Reading(brought: 20_000) }
+        #expect(heap.usable(beside: 20_000) == 5000)
+        #expect(heap.usable(beside: 22_000) == 3000)
+        #expect(heap.usable(beside: 90_000) == 0)
+        #expect(heap.usable(beside: 10_000) == 5000, "what was given back may have gone to the system")
         free.withLock { $0 = 2000 }
         clock.advance(by: .seconds(1))
-        heap.look(resident: { 23_000 })
-        #expect(heap.reading(beside: 23_000).usable == 2000)
+        heap.look { MemoryBooks.Reading(brought: 23_000) }
+        #expect(heap.usable(beside: 23_000) == 2000)
     }
 
     /// Whether it is worth giving back again: of small values here and there hardly a page goes to the system.
@@ -140,7 +140,7 @@ import Testing
         clock.advance(by: .seconds(1))
         #expect(heap.look())
         #expect(!heap.look())
-        #expect(heap.reading(beside: 0).usable == 10)
+        #expect(heap.usable(beside: 0) == 10)
         #expect(reads.withLock { $0 } == 2)
     }
 
@@ -175,9 +175,9 @@ import Testing
         values = values.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         withExtendedLifetime(values) {
             heap.look()
-            #expect(heap.reading(beside: 0).usable >= 0)
+            #expect(heap.usable(beside: 0) >= 0)
             heap.giveBack()
-            #expect(heap.reading(beside: 0).usable == 0)
+            #expect(heap.usable(beside: 0) == 0)
         }
     }
 
@@ -200,5 +200,11 @@ import Testing
         }
         // Tests beside this one come and go with their memory.
         #expect(try (0..<5).contains { _ in try yields() == yieldsMuch })
+    }
+}
+
+extension FreeHeap {
+    fileprivate func usable(beside resident: Int) -> Int {
+        reading(beside: MemoryBooks.Reading(brought: resident)).usable
     }
 }

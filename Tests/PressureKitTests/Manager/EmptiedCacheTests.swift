@@ -157,6 +157,29 @@ import Testing
         #expect(machine.trims == 1)
     }
 
+    /// Those who share the limit do not see what is free in here, and would be warned.
+    @Test func whoSharesALimitKeepsNothing() {
+        let clock = ManualClock()
+        let free = Lock(0)
+        let heap = FreeHeap(clock: clock, read: { free.withLock { $0 } }, trim: {})
+        func wantsVisit(_ values: MemoryBooks.Reading, isShared: Bool) -> Bool {
+            heap.wantsVisit(beside: values, isShared: isShared)
+        }
+        let full = MemoryBooks.Reading(brought: 50 << 20)
+        #expect(!wantsVisit(full, isShared: true))
+        // A reclaim sees to what it takes itself.
+        let evicted = MemoryBooks.Reading(brought: 50 << 20, returned: 20 << 20, evicted: 20 << 20)
+        #expect(!wantsVisit(evicted, isShared: true) && !heap.isIdle)
+        let empty = MemoryBooks.Reading(brought: 50 << 20, returned: 50 << 20, evicted: 20 << 20)
+        #expect(wantsVisit(empty, isShared: false) && !heap.isIdle, "it is looked at")
+        #expect(heap.reading(beside: empty).reclaimable == 30 << 20)
+        #expect(wantsVisit(empty, isShared: true) && heap.isIdle, "and given back")
+        free.withLock { $0 = 3 << 20 }
+        heap.look { empty }
+        #expect(heap.reading(beside: empty).reclaimable == 3 << 20, "large blocks went by themselves")
+        #expect(!wantsVisit(empty, isShared: true) && !heap.isIdle, "which is not worth it")
+    }
+
     /// Measured before: of a cache of 90 MiB that was emptied and filled again, below 128 MiB, 40 to 60 MiB were kept.
     @Test func itIsFilledAgainAsFarAsBefore() throws {
         let machine = try Machine()
