@@ -136,7 +136,8 @@ public struct PressureSnapshot: Sendable {
     public let score: Double
     /// The bytes left of the limit that binds most, at the last sample; `nil` before the first.
     public let available: ByteCount?
-    /// What the caches could give back at once beside that. The level goes by the sum: a full cache is no shortage.
+    /// What the caches could give back at once beside that, with what is free in the heap. The level goes by the sum: neither a
+    /// full cache is a shortage, nor one that was just emptied.
     public let reclaimable: ByteCount?
     /// That limit.
     public let limit: ByteCount?
