@@ -180,7 +180,7 @@ import Testing
         #expect(!wantsVisit(empty, isShared: true) && !heap.isIdle, "which is not worth it")
     }
 
-    /// Measured before: of a cache of 90 MiB that was emptied and filled again, below 128 MiB, 40 to 60 MiB were kept.
+    /// What makes it so is held by `whatTheAppTakesOutIsNoSurge` and `whatIsFreeInTheHeapGoesBeforeValues`; here all of it together.
     @Test func itIsFilledAgainAsFarAsBefore() throws {
         let machine = try Machine()
         // At first a surge of others is expected; by then it is known that there is none.
