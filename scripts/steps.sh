@@ -84,9 +84,8 @@ tests() {
 # ThreadSanitizer it finds more: what runs faster meets more often.
 optimized() { PRESSUREKIT_OPTIMIZED=1 "$@"; }
 
-# build_tests ARGUMENTS…: all there is to be tested, which all scripts build in this one way. With the index for editors, which
-# takes a quarter of the time: without it the package manager cannot look for tests of XCTest, and fails, though there are none.
-build_tests() { optimized "$swift" build --build-tests "$@"; }
+# build_tests ARGUMENTS…: all there is to be tested, which all scripts build in this one way: without the index for editors.
+build_tests() { scripts/unindexed.sh "$@" && optimized "$swift" build --build-tests --disable-index-store "$@"; }
 
 # beside FUNCTION: runs a function of steps in the background; `together` waits for it,
 # and reads its counts from a file.

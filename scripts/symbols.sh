@@ -7,7 +7,7 @@ swift=${SWIFT:-swift}
 directory=$1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-"$swift" build --target PressureKitTesting >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }
+"$swift" build --target PressureKitTesting --disable-index-store >"$log" 2>&1 || { tail -n 20 "$log" >&2; exit 1; }
 build=$("$swift" build --show-bin-path)
 triple=$("$swift" -print-target-info | python3 -c 'import json, sys; print(json.load(sys.stdin)["target"]["unversionedTriple"])')
 # The C modules that the libraries import.
