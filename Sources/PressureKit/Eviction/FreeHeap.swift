@@ -139,7 +139,7 @@ final class FreeHeap: Sendable {
     ///
     /// - Parameters:
     ///   - values: What is in the books now.
-    ///   - isShared: Whether others share the limit, who do not see what is free in here: then nothing is kept for later.
+    ///   - isShared: Whether others share the limit, who can do nothing with what is free in here: then nothing is kept for later.
     func wantsVisit(beside values: MemoryBooks.Reading, isShared: Bool = false) -> Bool {
         guard isMeasured else { return false }
         let now = clock.now()

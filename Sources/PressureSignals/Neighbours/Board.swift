@@ -18,6 +18,8 @@ package final class Board: Sendable {
         package var resident: Int?
         /// Bytes that are being loaded or restored.
         package var underWay = 0
+        /// Free bytes of its heap.
+        package var heap = 0
     }
 
     private struct State {
@@ -49,6 +51,7 @@ package final class Board: Sendable {
         var books = MemoryBooks.Reading()
         var held = 0
         var free = 0
+        var heap = 0
         var underWay = 0
         /// The part of a shortage that is this process's, as it was last worked out; of one that is to end soon.
         var part = 1.0
@@ -133,7 +136,7 @@ package final class Board: Sendable {
         note { known in
             known.count = state.watch.count
             known.books = state.watch.books
-            (known.held, known.free, known.underWay) = state.watch.others
+            (known.held, known.free, known.heap, known.underWay) = state.watch.others
         }
     }
 
@@ -170,6 +173,7 @@ package final class Board: Sendable {
         slot.held = own.member.held
         slot.free = min(own.member.free, own.member.held)
         slot.dirty = min(own.member.dirty, own.member.held - slot.free)
+        slot.heap = min(max(0, own.heap), state.limit)
         slot.books = own.books
         slot.awaited = own.awaited
         slot.claim = state.claim ?? share.weight
@@ -197,10 +201,11 @@ package final class Board: Sendable {
     /// What the others have brought in and given back since they are known.
     package var othersBooks: MemoryBooks.Reading { known.value.books }
 
-    /// What the others hold, what of it they could give back at once, and what they are bringing in beside it.
-    package var others: (held: Int, free: Int, underWay: Int) {
+    /// What the others hold, what of it they could give back at once, what is free in their heaps and what they are bringing in
+    /// beside it.
+    package var others: PeerWatch.Others {
         let known = known.value
-        return (known.held, known.free, known.underWay)
+        return (known.held, known.free, known.heap, known.underWay)
     }
 
     /// What this process is to free of so many bytes that are missing now.

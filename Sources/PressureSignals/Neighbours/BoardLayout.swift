@@ -13,8 +13,8 @@ package import PressureSystem
 /// | 5 | who saw it | values ever brought into memory |
 /// | 6 | check of 2 to 5 | values ever given back |
 /// | 7 | | nanoseconds that readers ever waited for what had been evicted |
-/// | 8 | | its claim, in units of 2⁻³² |
-/// | 9 | | its weight, likewise |
+/// | 8 | | its claim and its weight, a `Float` each, the claim in the lower half |
+/// | 9 | | what is free in its heap, beside its values |
 /// | 10 | | its floor |
 /// | 11 | | the whole process in memory |
 /// | 12 | | the newest shortage that it has looked at |
@@ -28,7 +28,7 @@ package enum BoardLayout {
     /// `PKBOARD` and a zero.
     package static let magic: UInt64 = 0x0044_5241_4F42_4B50
     /// Another version has a file of another name.
-    package static let version: UInt64 = 1
+    package static let version: UInt64 = 2
     /// Bytes of the header, and of a slot.
     package static let slotSize = 128
     /// As many processes; others do without.
@@ -63,6 +63,8 @@ package struct BoardSlot: Hashable, Sendable {
     package var free = 0
     /// Of them, what has to be written first.
     package var dirty = 0
+    /// What is free in its heap and can be given back at once, beside them.
+    package var heap = 0
     /// What has come into memory and left it, ever.
     package var books = MemoryBooks.Reading()
     /// Nanoseconds that readers have waited for values that had been evicted, ever.
@@ -87,9 +89,6 @@ package struct BoardSlot: Hashable, Sendable {
     /// The number of the process.
     package var process: Int32 { Int32(truncatingIfNeeded: owner >> 32) }
 
-    private static let unit = 4_294_967_296.0
-    private static let most = 1_048_576.0
-
     /// As it is written.
     package var words: BoardLayout.Words {
         var words = BoardLayout.Words(repeating: 0)
@@ -101,8 +100,8 @@ package struct BoardSlot: Hashable, Sendable {
         words[5] = UInt64(clamping: books.brought)
         words[6] = UInt64(clamping: books.returned)
         words[7] = UInt64(clamping: awaited)
-        words[8] = UInt64(max(0, min(claim, Self.most)) * Self.unit)
-        words[9] = UInt64(max(0, min(weight, Self.most)) * Self.unit)
+        words[8] = UInt64(Float(weight).bitPattern) << 32 | UInt64(Float(claim).bitPattern)
+        words[9] = UInt64(clamping: heap)
         words[10] = UInt64(clamping: floor)
         words[11] = UInt64(clamping: resident)
         words[12] = UInt64(clamping: answered)
@@ -123,8 +122,9 @@ package struct BoardSlot: Hashable, Sendable {
         dirty = Int(clamping: words[4])
         books = MemoryBooks.Reading(brought: Int(clamping: words[5]), returned: Int(clamping: words[6]))
         awaited = Int(clamping: words[7])
-        claim = Double(words[8]) / Self.unit
-        weight = Double(words[9]) / Self.unit
+        claim = Double(Float(bitPattern: UInt32(truncatingIfNeeded: words[8])))
+        weight = Double(Float(bitPattern: UInt32(truncatingIfNeeded: words[8] >> 32)))
+        heap = Int(clamping: words[9])
         floor = Int(clamping: words[10])
         resident = Int(clamping: words[11])
         answered = Int(clamping: words[12])

@@ -43,6 +43,7 @@ package final class Neighbours: LoopGuest {
         var isWatched = false
         /// What was left at the last exchange, and what this process had.
         var available = -1
+        var heap = 0
         var books = MemoryBooks.Reading()
         /// Whether the newest sample brought nothing new: then the next one begins without a look.
         var isQuiet = false
@@ -54,10 +55,11 @@ package final class Neighbours: LoopGuest {
 
         /// Whether anything has changed since the last exchange: while nothing has, there is nothing to say and nothing to
         /// learn.
-        mutating func isNews(_ headroom: Headroom, _ books: MemoryBooks.Reading) -> Bool {
-            let isNew = abs(headroom.available.bytes - available) >= 1 << 20 || books != self.books
-            if isNew { (available, self.books) = (headroom.available.bytes, books) }
-            return isNew
+        mutating func isNews(_ headroom: Headroom, _ own: Board.Own) -> Bool {
+            let isNew = abs(headroom.available.bytes - available) >= 1 << 20 || abs(own.heap - heap) >= 1 << 20
+            guard isNew || own.books != books else { return false }
+            (available, heap, books) = (headroom.available.bytes, own.heap, own.books)
+            return true
         }
 
         func publish() { seating.numbers.store(.init(limit: limit, books: books, isQuiet: isQuiet, noted: noted)) }
@@ -137,7 +139,7 @@ package final class Neighbours: LoopGuest {
 
     /// The readings of a sample: joins and leaves, says what there is to say, and adds to them what the others have.
     ///
-    /// - Parameter heap: What is free in the process's own heap. It is not divided: who has it gives it back.
+    /// - Parameter heap: What is free in the process's own heap. It is not divided: who has it gives it back. Others count on it.
     package func exchange(
         _ readings: inout [SignalReading?],
         reclaimable: Int,
@@ -158,12 +160,13 @@ package final class Neighbours: LoopGuest {
                 let own = own(
                     reclaimable: reclaimable,
                     held: held,
+                    heap: heap,
                     resident: resident,
                     underWay: seat.seating.underWay.load(ordering: .relaxed)
                 )
                 seat.limit = headroom.limit.bytes
                 let hasLooked = !seat.isQuiet
-                seat.isQuiet = !seat.isNews(headroom, own.books) && !state.isNotified
+                seat.isQuiet = !seat.isNews(headroom, own) && !state.isNotified
                 if !seat.isQuiet {
                     // Where little is left it matters who is alive.
                     let reach: Board.Reach = headroom.available.bytes < headroom.limit.bytes / 2 ? .alive : .all
@@ -175,7 +178,7 @@ package final class Neighbours: LoopGuest {
                 seat.noted = MemoryBooks.Reading(brought: seat.brought, returned: seat.board.othersBooks.returned)
                 state.seats[place] = seat
                 seat.publish()
-                note(&readings[place], headroom, seat.board, own, heap: heap)
+                note(&readings[place], headroom, seat.board, own)
             }
             state.isNotified = false
             let isShared = state.seats.contains { $0.map { $0.board.count > 0 } ?? false }
@@ -185,7 +188,7 @@ package final class Neighbours: LoopGuest {
         plan.sweep()
     }
 
-    private func own(reclaimable: Int, held: Int, resident: Int?, underWay: Int) -> Board.Own {
+    private func own(reclaimable: Int, held: Int, heap: Int, resident: Int?, underWay: Int) -> Board.Own {
         Board.Own(
             member: ShortageShares.Member(
                 held: held,
@@ -195,25 +198,22 @@ package final class Neighbours: LoopGuest {
             books: books.reading,
             awaited: Int(clamping: books.awaited.nanoseconds),
             resident: resident,
-            underWay: underWay
+            underWay: underWay,
+            heap: heap
         )
     }
 
-    /// What others could give back counts as available to a level, as this process's own does.
-    private func note(
-        _ reading: inout SignalReading?,
-        _ headroom: Headroom,
-        _ board: Board,
-        _ own: Board.Own,
-        heap: Int
-    ) {
+    /// What others could give back counts as available to a level, as this process's own does. What is free in their heaps counts
+    /// as held: when values become that, nobody has taken anything.
+    private func note(_ reading: inout SignalReading?, _ headroom: Headroom, _ board: Board, _ own: Board.Own) {
         guard board.count > 0 else { return }
         let others = board.others
         let used = max(0, headroom.limit.bytes - headroom.available.bytes - own.member.held)
         let held = min(others.held, used)
+        let heap = min(others.heap, max(0, used - held - own.heap))
         reading?.note(
-            reclaimable: .bytes(own.member.free + heap + min(others.free, held)),
-            held: .bytes(own.member.held + held)
+            reclaimable: .bytes(own.member.free + own.heap + min(others.free, held) + heap),
+            held: .bytes(own.member.held + held + heap)
         )
         let leave = thresholds.bytes(of: headroom.limit).warningLeave.bytes
         let need = max(1 << 20, leave - headroom.available.bytes)
@@ -281,7 +281,13 @@ package final class Neighbours: LoopGuest {
         seat.board.exchange(limit: seat.numbers.value.limit, .known, at: now) {
             let (held, underWay) = (max(0, books.reading.resident), underWay())
             seat.underWay.store(underWay, ordering: .relaxed)
-            return own(reclaimable: process.reclaimable(), held: held, resident: nil, underWay: underWay)
+            return own(
+                reclaimable: process.reclaimable(),
+                held: held,
+                heap: process.heap().reclaimable,
+                resident: nil,
+                underWay: underWay
+            )
         }
         return seat.board.others.underWay
     }

@@ -10,6 +10,7 @@ package struct PeerWatch: Sendable {
         var owner: UInt64 = 0
         var slot = ShortageShares.Member(held: 0, free: 0)
         var weight = 1.0
+        var heap = 0
         var underWay = 0
         var books = MemoryBooks.Reading()
         var awaited = 0
@@ -89,7 +90,7 @@ package struct PeerWatch: Sendable {
     /// Whether numbers are such as a process below this limit could have.
     private static func isSound(_ slot: BoardSlot, limit: Int, at now: MonotonicInstant) -> Bool {
         slot.held <= limit && slot.underWay <= limit && slot.free <= slot.held && slot.dirty <= slot.held
-            && slot.floor <= limit
+            && slot.heap <= limit && slot.floor <= limit
             && slot.books.brought < .max / 2 && slot.books.returned < .max / 2 && slot.resident <= mostBytes
             && MemoryClaim.bounds.contains(slot.claim) && slot.weight > 0 && slot.weight <= 1000
             && slot.at <= now + .seconds(1)
@@ -107,6 +108,7 @@ package struct PeerWatch: Sendable {
             floor: slot.floor
         )
         peer.weight = slot.weight
+        peer.heap = slot.heap
         peer.underWay = slot.underWay
         let brought = slot.books.brought - peer.books.brought
         let returned = slot.books.returned - peer.books.returned
@@ -128,12 +130,17 @@ package struct PeerWatch: Sendable {
 
     // MARK: What follows
 
-    /// What others hold, what of it they could give back at once, and what they are bringing in beside it.
-    package var others: (held: Int, free: Int, underWay: Int) {
-        var sum = (held: 0, free: 0, underWay: 0)
+    /// What others hold, what of it they could give back at once, what is free in their heaps and what they are bringing in
+    /// beside it.
+    package typealias Others = (held: Int, free: Int, heap: Int, underWay: Int)
+
+    /// Of all of them together.
+    package var others: Others {
+        var sum = (held: 0, free: 0, heap: 0, underWay: 0)
         for place in 0..<used where peers[place].owner != 0 {
             sum.held += peers[place].slot.held - peers[place].underWay
             sum.free += peers[place].slot.free
+            sum.heap += peers[place].heap
             sum.underWay += peers[place].underWay
         }
         return sum

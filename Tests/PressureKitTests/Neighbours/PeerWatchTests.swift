@@ -101,10 +101,13 @@ import Testing
         ("more than the limit", { $0.held = .max }),
         ("more to give than it holds", { $0.free = $0.held + 1 }),
         ("more to write than it holds", { $0.dirty = .max }),
+        ("more free in its heap than the limit", { $0.heap = .max }),
         ("a floor above the limit", { $0.floor = .max }),
         ("no claim", { $0.claim = 0 }),
         ("a claim on everything", { $0.claim = 1e6 }),
+        ("no number for a claim", { $0.claim = .nan }),
         ("no weight", { $0.weight = 0 }),
+        ("no number for a weight", { $0.weight = .nan }),
         ("books beyond all bounds", { $0.books.brought = .max }),
         ("returns beyond all bounds", { $0.books.returned = .max }),
         ("written tomorrow", { $0.at = MonotonicInstant(nanoseconds: .max / 2) }),
@@ -165,6 +168,8 @@ import Testing
     @Test func aSlotIsReadAsItWasWrittenAndNotHalf() {
         var slot = slot()
         slot.claim = 0.375
+        slot.heap = 12_345
+        slot.weight = 2.5
         slot.answered = 7
         slot.answerTime = .milliseconds(3)
         let words = slot.words
