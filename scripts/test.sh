@@ -7,17 +7,9 @@ cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
 . scripts/steps.sh
 
-# Suites in which one thread works alone, at length; ThreadSanitizer would find nothing there, slowly. None of them depends on
-# traits, all of which are on there and nowhere else.
-alone='(Allocator|FrameHeader|Codec(Memory|Rates)|Parser|MemoryInfo|Planner|PollRhythm|Threshold|Classifier|Walk|Wish'
-alone+='|Ledger|ResidencyWord|Schedule|Readme|Article|ByteCount|FileSystem|SegmentFileTests|SegmentFileFault|Writeback'
-alone+='|Control(Command|Answer|Listener|Server)|Interface|SpillDirectory|KeyTable|EveryCall|EveryBit'
-alone+='|\.State(Fault|Damage)|LateFailure|MemoryFault|RealDisk|Corpus|Soak|OrderContest|UseRecord|PolicySimulation|FullCache|NamedList'
-alone+='|StallEvaluator|Fragmentation|RankSort|aTreeIsSavedAsDeepAsItIsRead'
-# They end processes, or make some that start threads after fork(2).
-# The last four weigh a process, which the sanitizer makes heavier.
-alone+='|Descriptor|BoardFile|BoardModel|NeighboursTests|ShortageShares|RefusedFence|ProcessLimit|ProcessEvent|RestingManager|ScratchMemory|whatIsClaimedIsReturned'
-alone+='|smallBlocksYieldLittle)'
+# Files in which one thread at a time is at work are empty for ThreadSanitizer, which would find nothing there, slowly: they ask for
+# THREAD_SANITIZER. Of the other ones it leaves out these; the last two weigh a process, which it makes heavier.
+alone='(aTreeIsSavedAsDeepAsItIsRead|aVoteIsNeverWithoutItsGrowth|everyPrefixAndEveryBit|whatIsClaimedIsReturned|smallBlocksYieldLittle)'
 
 # Before anything else installs something: two at a time cannot.
 all=$(scripts/traits.sh --names)

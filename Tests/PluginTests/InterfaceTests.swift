@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CPressureKit
 import Foundation
 import Testing
@@ -137,3 +138,4 @@ import Testing
         #expect([PRESSUREKIT_NO_WATCH, PRESSUREKIT_ALLOW_MEMORY_SPILL].map { Int($0) } == [1, 2])
     }
 }
+#endif

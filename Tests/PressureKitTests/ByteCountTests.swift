@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import Testing
 
@@ -10,3 +11,4 @@ import Testing
         #expect(ByteCount(bytes: bytes).description == text)
     }
 }
+#endif

@@ -3,8 +3,8 @@ import PressureSystem
 import SystemPackage
 
 extension SegmentFile {
-    /// More than deflate looks back (32 KiB), so that every part of it has worked. A whole chunk would take four times as long.
-    private static let rehearsed = chunkSize / 4
+    /// More than deflate looks back (32 KiB), so that every part of it has worked. A whole chunk would take six times as long.
+    private static let rehearsed = 40 << 10
 
     /// Writes, checks, reads and releases chunks once, so that a spill that cannot work here fails when the manager
     /// starts and not when memory is short. Blocks for some milliseconds; allocates.

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -170,3 +171,4 @@ import Testing
         await bench.settle("every bit")
     }
 }
+#endif

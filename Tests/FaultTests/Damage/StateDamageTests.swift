@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -108,3 +109,4 @@ import Testing
         figure("state: \(refusals) manifests with the right checksum refused, \(applied) applied")
     }
 }
+#endif

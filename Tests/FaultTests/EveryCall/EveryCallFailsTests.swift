@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Foundation
 import Glibc
 import PressureKitTesting
@@ -73,3 +74,4 @@ struct EveryCallFailsTests {
         figure("every call fails: \(workflow.name): \(runs) runs, \(faults) faults")
     }
 }
+#endif

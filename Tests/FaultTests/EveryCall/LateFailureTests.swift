@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Glibc
 import PressureKitTestSupport
 import PressureKitTesting
@@ -50,3 +51,4 @@ struct LateFailureTests {
         figure("late failures: \(workflow.name), \(setup): \(runs) runs, \(faults) faults")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CTestShims
 import Glibc
 import PressureKitTestSupport
@@ -142,3 +143,4 @@ import Testing
         }
     }
 }
+#endif

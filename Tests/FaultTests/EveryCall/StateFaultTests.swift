@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -159,3 +160,4 @@ struct StateFaultTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CTestShims
 import Foundation
 import Glibc
@@ -160,3 +161,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CLinuxShims
 import Foundation
 import Glibc
@@ -181,3 +182,4 @@ import Testing
         #expect(error?.code == .spillDirectoryUnusable)
     }
 }
+#endif

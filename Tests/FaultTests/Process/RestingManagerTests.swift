@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CLinuxShims
 import Foundation
 import Glibc
@@ -74,3 +75,4 @@ import Testing
         figure("a manager at rest, limit \(limit): \(text ?? "unknown")")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Glibc
 import PressureKitTestSupport
 import PressureKitTesting
@@ -94,3 +95,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Foundation
 import Glibc
 import PressureKitTestSupport
@@ -107,3 +108,4 @@ struct RealDiskTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import Testing
 
@@ -68,3 +69,4 @@ import Testing
         figure("schedules: \(setup.testDescription): \(seen.count) states")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 
 /// Reclaims, the cleaner, and who saves the state.
@@ -121,3 +122,4 @@ extension ScheduleWorld {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 
 /// Readers, and what all do that make the value.
@@ -125,3 +126,4 @@ extension ScheduleWorld {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 
 /// Writers.
@@ -117,3 +118,4 @@ extension ScheduleWorld {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import Testing
 
@@ -44,3 +45,4 @@ import Testing
         #expect(table.count == 2)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Testing
 
 @testable import PressureKit
@@ -188,3 +189,4 @@ extension ResidencyWord {
         "\(phase) pins=\(pins) clean=\(isClean) copying=\(isCopying) reloadable=\(isReloadable) waiters=\(hasWaiters) biased=\(isBiased)"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import Testing
 
@@ -261,3 +262,4 @@ import Testing
         #expect(MemoryLayout<CodecRates>.size <= 28 && _isPOD(CodecRates.self) && _isPOD(CodecMemory.self))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Foundation
 import PressureKitTestSupport
 import Testing
@@ -75,3 +76,4 @@ import Testing
         #expect((answer["left_out"] as? [String: Int])?["controllers"] == 4)
     }
 }
+#endif

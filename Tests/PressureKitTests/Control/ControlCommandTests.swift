@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import Testing
 
@@ -108,3 +109,4 @@ import Testing
         #expect(lines.room == 0)
     }
 }
+#endif

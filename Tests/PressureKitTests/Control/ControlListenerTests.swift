@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CLinuxShims
 import CTestShims
 import Glibc
@@ -297,3 +298,4 @@ import Testing
         }
     }
 }
+#endif

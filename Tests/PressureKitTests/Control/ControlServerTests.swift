@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CLinuxShims
 import CTestShims
 import Glibc
@@ -334,3 +335,4 @@ import Testing
         }
     }
 }
+#endif

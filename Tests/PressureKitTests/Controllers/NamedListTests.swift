@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -86,3 +87,4 @@ import Testing
         #expect(many <= 11 * few, "\(few) and \(many)")
     }
 }
+#endif

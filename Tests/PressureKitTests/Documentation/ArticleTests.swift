@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Foundation
 import Testing
 
@@ -134,3 +135,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Foundation
 import Testing
 
@@ -258,3 +259,4 @@ import Testing
         for scenario in scenarios { #expect(article.contains("`Scenarios/\(scenario)`"), "\(scenario)") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Foundation
 import PressureKit
 import PressureKitTestSupport
@@ -113,3 +114,4 @@ enum ContestMix: String, CaseIterable {
         }
     }
 }
+#endif

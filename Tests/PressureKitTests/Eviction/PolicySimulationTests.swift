@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import Testing
 
@@ -69,3 +70,4 @@ import Testing
         #expect(outcome.refaults <= outcome.returns)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import PressureKitTestSupport
 import Testing
@@ -54,3 +55,4 @@ import Testing
         }
     }
 }
+#endif

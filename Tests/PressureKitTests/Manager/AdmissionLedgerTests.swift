@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -255,3 +256,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -179,3 +180,4 @@ import Testing
         withExtendedLifetime(leases) {}
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CTestShims
 import Foundation
 import Glibc
@@ -100,3 +101,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import Testing
 
@@ -64,3 +65,4 @@ extension FreedLedgerTests {
         #expect(ledger.freed(since: at(1_000)) == .mebibytes(1))
     }
 }
+#endif

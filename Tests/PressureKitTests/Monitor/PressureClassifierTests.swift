@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CAllocationCounter
 import PressureKit
 import Testing
@@ -239,3 +240,4 @@ import Testing
         #expect(pk_thread_allocations() - before == 0)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import PressureKitTestSupport
 import Testing
@@ -103,3 +104,4 @@ import Testing
         #expect(error.message.contains(message), "\(error.message)")
     }
 }
+#endif

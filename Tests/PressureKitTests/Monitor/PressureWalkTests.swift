@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import PressureKitTestSupport
 import PressureKitTesting
@@ -106,3 +107,4 @@ import Testing
         #expect(seen == levels)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import Testing
 
@@ -170,3 +171,4 @@ import Testing
         #expect(reclaim?.bytes == nil)
     }
 }
+#endif

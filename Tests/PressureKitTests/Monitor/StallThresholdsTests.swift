@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import Testing
 
@@ -31,3 +32,4 @@ import Testing
 
     @Test func theDefaultsAreValid() throws { try PressureThresholds().validate() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CTestShims
 import Glibc
 import PressureKitTestSupport
@@ -214,3 +215,4 @@ private func makePipe() -> (CInt, CInt) {
     unsafe withUnsafeMutableBytes(of: &ends) { _ = unsafe pipe($0.bindMemory(to: CInt.self).baseAddress!) }
     return ends
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import Testing
 
@@ -183,3 +184,4 @@ import Testing
         #expect(world.shared.slots.count == 2)
     }
 }
+#endif

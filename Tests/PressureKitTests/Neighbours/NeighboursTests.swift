@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -273,3 +274,4 @@ import Testing
         #expect(limit.board.slots.isEmpty)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import PressureKitTestSupport
 import Testing
@@ -166,3 +167,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CAllocationCounter
 import Foundation
 import PressureKit
@@ -79,3 +80,4 @@ import Testing
         try body(path.path) { try Data($0.utf8).write(to: path) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKit
 import Testing
 
@@ -76,3 +77,4 @@ import Testing
         #expect(Headroom(available: .bytes(50), limit: .bytes(10))?.available == .bytes(10))
     }
 }
+#endif

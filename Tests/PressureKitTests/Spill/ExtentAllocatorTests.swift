@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CAllocationCounter
 import PressureKitTestSupport
 import Testing
@@ -215,3 +216,4 @@ private struct BitmapModel {
         #expect(pk_thread_allocations() - before == 0)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import Foundation
 import PressureKitTestSupport
 import PressureKitTesting
@@ -159,3 +160,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -70,3 +71,4 @@ import Testing
         #expect(disk.usedBytes == .zero && file.usage().fileBytes == 0)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTesting
 import SystemPackage
 import Testing
@@ -244,3 +245,4 @@ import Testing
         #expect(rebuilt.message.contains("loader makes the value again"), "\(rebuilt.message)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import CAllocationCounter
 import PressureKitTesting
 import SystemPackage
@@ -246,3 +247,4 @@ import Testing
         #expect(allocations == 0)
     }
 }
+#endif

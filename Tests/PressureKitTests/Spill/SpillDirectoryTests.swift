@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTesting
 import SystemPackage
 import Testing
@@ -144,3 +145,4 @@ import Testing
         #expect(error.message.contains("ulimit -n"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -137,3 +138,4 @@ import Testing
         }
     }
 }
+#endif
