@@ -10,11 +10,11 @@ extension KeyedEntry {
     ) throws -> Result {
         while true {
             if let slot = try acquireKept(key) {
-                let changed = Swift.Result { try change(key, slot, body) }
+                let changed = change(key, slot, body)
                 enforceLimit()
-                guard let changed = try changed.get() else { continue }
+                guard let changed else { continue }
                 waitForRoom(after: changed.growth)
-                return changed.result
+                return try changed.result.get()
             }
             // With nothing held: both may use the cache.
             var value = try makeValue()
@@ -35,11 +35,11 @@ extension KeyedEntry {
     ) async throws -> Result {
         while true {
             if let slot = try await acquireKept(key) {
-                let changed = Swift.Result { try change(key, slot, body) }
+                let changed = change(key, slot, body)
                 await makeRoom()
-                guard let changed = try changed.get() else { continue }
+                guard let changed else { continue }
                 await waitForRoom(after: changed.growth)
-                return changed.result
+                return try changed.result.get()
             }
             var value = try makeValue()
             let result = try body(&value)

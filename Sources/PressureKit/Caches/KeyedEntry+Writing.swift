@@ -112,11 +112,11 @@ extension KeyedEntry {
     func update<Result>(_ key: Key, _ body: (inout Value) throws -> Result) throws -> Result {
         while true {
             let slot = try acquire(key)
-            let changed = Swift.Result { try change(key, slot, body) }
+            let changed = change(key, slot, body)
             enforceLimit()
-            guard let changed = try changed.get() else { continue }
+            guard let changed else { continue }
             waitForRoom(after: changed.growth)
-            return changed.result
+            return try changed.result.get()
         }
     }
 
@@ -124,11 +124,11 @@ extension KeyedEntry {
     func updateSuspending<Result>(_ key: Key, _ body: (inout Value) throws -> Result) async throws -> Result {
         while true {
             let slot = try await acquire(key)
-            let changed = Swift.Result { try change(key, slot, body) }
+            let changed = change(key, slot, body)
             await makeRoom()
-            guard let changed = try changed.get() else { continue }
+            guard let changed else { continue }
             await waitForRoom(after: changed.growth)
-            return changed.result
+            return try changed.result.get()
         }
     }
 
@@ -138,13 +138,15 @@ extension KeyedEntry {
         _ key: Key,
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
-    ) throws -> (result: Result, growth: Int)? {
+    ) -> (result: Swift.Result<Result, any Error>, growth: Int)? {
         unsafe revokeBias(slot.base)
-        if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil { return try updateInPlace(slot, body) }
+        if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil { return updateInPlace(slot, body) }
         // It may be the last that held a slot which was replaced.
         defer { release(slot) }
         var value = unsafe slot.value.pointee
-        let result = try body(&value)
+        let result = Swift.Result { try body(&value) }
+        // What was changed before it failed was a copy.
+        if case .failure = result { return (result, 0) }
         let size = ValueSize(value)
         let hash = hash(key)
         while true {

@@ -15,11 +15,11 @@ extension LazyEntry {
                     release(slot)
                     throw error
                 }
-                let changed = Swift.Result { try change(slot, body) }
+                let changed = change(slot, body)
                 keepBudgets()
-                guard let changed = try changed.get() else { continue }
+                guard let changed else { continue }
                 waitForRoom(after: changed.growth)
-                return changed.result
+                return try changed.result.get()
             }
             // With nothing held: both may use the cache.
             var value = try makeValue()
@@ -44,11 +44,11 @@ extension LazyEntry {
                     release(slot)
                     throw error
                 }
-                let changed = Swift.Result { try change(slot, body) }
+                let changed = change(slot, body)
                 await keepBudgets()
-                guard let changed = try changed.get() else { continue }
+                guard let changed else { continue }
                 await waitForRoom(after: changed.growth)
-                return changed.result
+                return try changed.result.get()
             }
             var value = try makeValue()
             let result = try body(&value)

@@ -55,11 +55,11 @@ extension LazyEntry {
                 release(slot)
                 throw error
             }
-            let changed = Swift.Result { try change(slot, body) }
+            let changed = change(slot, body)
             keepBudgets()
-            guard let changed = try changed.get() else { continue }
+            guard let changed else { continue }
             waitForRoom(after: changed.growth)
-            return changed.result
+            return try changed.result.get()
         }
     }
 
@@ -71,11 +71,11 @@ extension LazyEntry {
                 release(slot)
                 throw error
             }
-            let changed = Swift.Result { try change(slot, body) }
+            let changed = change(slot, body)
             await keepBudgets()
-            guard let changed = try changed.get() else { continue }
+            guard let changed else { continue }
             await waitForRoom(after: changed.growth)
-            return changed.result
+            return try changed.result.get()
         }
     }
 
@@ -84,7 +84,7 @@ extension LazyEntry {
     func change<Result>(
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
-    ) throws -> (result: Result, growth: Int)? {
+    ) -> (result: Swift.Result<Result, any Error>, growth: Int)? {
         var isPinned = true
         defer {
             endWriting()
@@ -95,10 +95,12 @@ extension LazyEntry {
         unsafe revokeBias(slot.base)
         if unsafe slot.header.pointee.apply({ $0.upgrading() }) != nil {
             isPinned = false
-            return try updateInPlace(slot, body)
+            return updateInPlace(slot, body)
         }
         var value = unsafe slot.value.pointee
-        let result = try body(&value)
+        let result = Swift.Result { try body(&value) }
+        // What was changed before it failed was a copy.
+        if case .failure = result { return (result, 0) }
         let size = ValueSize(value)
         // Pinned by this thread, so it cannot be abandoned yet.
         _ = put(value, size, inPlaceOf: slot)

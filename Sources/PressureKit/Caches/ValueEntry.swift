@@ -38,7 +38,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     func updateInPlace<Result>(
         _ slot: Slot<Value>,
         _ body: (inout Value) throws -> Result
-    ) throws -> (result: Result, growth: Int) {
+    ) -> (result: Swift.Result<Result, any Error>, growth: Int) {
         let before = unsafe slot.header.pointee.size
         slot.nameMaker(.currentThread)
         let result = Swift.Result { unsafe try body(&slot.value.pointee) }
@@ -50,7 +50,7 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
         noteArrival(growth, values: 0)
         slot.nameMaker(0)
         finishMutation(slot, hasValue: true)
-        return (try result.get(), max(growth, size.plainByteCount - before.plainByteCount))
+        return (result, max(growth, size.plainByteCount - before.plainByteCount))
     }
 
     /// Replaces a value, or takes it away, in a slot that this thread has made its own. Returns the old value, to be let

@@ -1,5 +1,6 @@
 import PressureKitTestSupport
 import PressureKitTesting
+import SystemPackage
 import Testing
 
 @testable import PressureKit
@@ -56,7 +57,12 @@ import Testing
                 }
             )
         )
-        func grow(_ value: inout [UInt8]) { value += [UInt8](repeating: 1, count: 12 << 20) }
+        let fails = Shared(false)
+        func grow(_ value: inout [UInt8]) throws {
+            // Into nothing that was reserved.
+            value = [UInt8](repeating: 1, count: value.count + (12 << 20))
+            if fails.value { throw Errno.ioError }
+        }
         let updates: [(String, () async throws -> Void)] = [
             ("lazy", { try lazy.update(grow) }),
             ("lazy, or a default", { try lazy.update(default: [], grow) }),
@@ -73,13 +79,27 @@ import Testing
             try await update()
             #expect(wanted.value.count == 1, "\(name)")
         }
+        // What it brought before it failed is there.
+        fails.set(true)
+        for (name, update) in updates.dropLast() {
+            wanted.change { $0 = [] }
+            available.set(admission.books.reading.resident)
+            await #expect(throws: Errno.ioError) { try await update() }
+            #expect(wanted.value.count == 1, "\(name)")
+        }
+        let copying = try #require(updates.last)
+        wanted.change { $0 = [] }
+        available.set(admission.books.reading.resident)
+        await #expect(throws: Errno.ioError) { try await copying.1() }
+        #expect(wanted.value == [], "a copy that failed is gone")
+        fails.set(false)
         wanted.change { $0 = [] }
         try keyed.update(for: 1) { $0[0] = 2 }
         try keyed.update(for: 1) { $0 = [] }
         #expect(wanted.value == [], "what stays as large or shrinks waits for nothing")
         try keyed.update(for: 1) { $0.reserveCapacity(64 << 20) }
         wanted.change { $0 = [] }
-        available.change { $0 = -(1 << 20) }
+        available.set(admission.books.reading.resident - (1 << 20))
         try keyed.update(for: 1) { $0 += [UInt8](repeating: 1, count: 32 << 20) }
         #expect(wanted.value.count == 1, "what was reserved is memory once it is written to")
     }
