@@ -21,5 +21,5 @@ build=$("$swift" build --show-bin-path "$@")
 } | sed -E "s|^Tests/([^/]*)/(.*/)?([^/]*)$|$build/\1.build/\3.o|" >"$work/units"
 mapfile -t empty < <(seq -f "$work/%g.swift" "$(wc -l <"$work/units")")
 touch "${empty[@]}"
-"$swift"c -frontend -typecheck -module-name Nothing -index-store-path "$build/index/store" \
+"$(dirname "$(command -v "$swift")")/swiftc" -frontend -typecheck -module-name Nothing -index-store-path "$build/index/store" \
     -index-unit-output-path-filelist "$work/units" "${empty[@]}"
