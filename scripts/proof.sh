@@ -17,6 +17,8 @@ others() {
     step "seeds to 10000" env PRESSUREKIT_SEEDS=401-10000 PRESSUREKIT_FIGURES=1 \
         PRESSUREKIT_COMMIT="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)" \
         .build/debug/PressureKitPackageTests.xctest --testing-library swift-testing --filter noSeedBreaksAPromise
+    # The longest of what the examples build, in a place of its own.
+    step "build of the thumbnail server" "$swift" build --configuration release --package-path Examples/ThumbnailServer
 }
 
 step "build" build_tests

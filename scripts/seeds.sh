@@ -2,14 +2,14 @@
 # Whole runs of the manager, each from one seed: a night of them. Then the library with mistakes in it, one after the
 # other, and how soon a seed finds each.
 #
-#   scripts/seeds.sh [FIRST-LAST] [SEEDS_A_MISTAKE]   1-10000 and 400 by default; 0 leaves the mistakes out
+#   scripts/seeds.sh [FIRST-LAST] [SEEDS_A_MISTAKE]   1-10000 and 2000 by default; 0 leaves the mistakes out
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
 . scripts/steps.sh
 
 seeds=${1:-1-10000}
-each=${2:-400}
+each=${2:-2000}
 PRESSUREKIT_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 export PRESSUREKIT_COMMIT
 export PRESSUREKIT_FIGURES=1
