@@ -152,7 +152,7 @@ package final class Board: Sendable {
         guard let last = state.movedAt, state.claim != nil else {
             state.movedAt = now
             state.awaited = own.awaited
-            state.claim = share.weight * state.watch.meanClaim
+            state.claim = MemoryClaim.bounded(share.weight * state.watch.meanClaim)
             return
         }
         let seconds = Double((now - last).nanoseconds) / 1e9
@@ -176,7 +176,7 @@ package final class Board: Sendable {
         slot.heap = min(max(0, own.heap), state.limit)
         slot.books = own.books
         slot.awaited = own.awaited
-        slot.claim = state.claim ?? share.weight
+        slot.claim = claim(state)
         slot.weight = share.weight
         slot.floor = min(share.floor.bytes, state.limit)
         slot.resident = own.resident ?? state.published.resident
@@ -237,9 +237,11 @@ package final class Board: Sendable {
         }
     }
 
+    private func claim(_ state: State) -> Double { state.claim ?? MemoryClaim.bounded(share.weight) }
+
     private func counted(_ own: ShortageShares.Member, _ state: State) -> ShortageShares.Member {
         var own = own
-        own.claim = state.claim ?? share.weight
+        own.claim = claim(state)
         own.floor = share.floor.bytes
         return own
     }

@@ -100,7 +100,7 @@ package struct BoardSlot: Hashable, Sendable {
         words[5] = UInt64(clamping: books.brought)
         words[6] = UInt64(clamping: books.returned)
         words[7] = UInt64(clamping: awaited)
-        words[8] = UInt64(Float(weight).bitPattern) << 32 | UInt64(Float(claim).bitPattern)
+        words[8] = UInt64(max(Float(weight), .leastNormalMagnitude).bitPattern) << 32 | UInt64(Float(claim).bitPattern)
         words[9] = UInt64(clamping: heap)
         words[10] = UInt64(clamping: floor)
         words[11] = UInt64(clamping: resident)

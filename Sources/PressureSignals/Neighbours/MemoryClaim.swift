@@ -10,8 +10,9 @@ package enum MemoryClaim {
     /// The most by which the logarithm of a claim moves in a second. With a quarter of that a process that had become busy waited
     /// for five seconds (`pressuresim worth --kind busy4`); processes that are alike fare the same with both.
     static let pace = 1.0
-    /// Claims stay within these.
-    static let bounds = 1e-4...1e4
+    /// Claims stay within these: powers of two, which are the same once they were written to a board and read. A ten-thousandth was
+    /// less there, and whoever had come to rest at it was as if he were not there.
+    static let bounds = 0x1p-13...0x1p13
 
     /// A claim after some time.
     ///
@@ -22,6 +23,9 @@ package enum MemoryClaim {
         guard time > 0, own + mean > 0 else { return claim }
         let pull = (own - mean) / (own + mean)
         let moved = claim * exp(pace * pull * min(time, 1))
-        return min(max(moved, bounds.lowerBound), bounds.upperBound)
+        return bounded(moved)
     }
+
+    /// The nearest claim that others take for one.
+    static func bounded(_ claim: Double) -> Double { min(max(claim, bounds.lowerBound), bounds.upperBound) }
 }

@@ -124,6 +124,20 @@ import Testing
         #expect(watch.part(of: 10 << 20, own: own, at: at(0)) == 5 << 20)
     }
 
+    /// A claim that has come to rest at a bound, as that of an idle process does in ten seconds, and the least and largest weights.
+    @Test func whoClaimsLeastOrMostIsHeard() throws {
+        for claim in [MemoryClaim.bounds.lowerBound, MemoryClaim.bounds.upperBound] {
+            for weight in [0.001, 1000] {
+                var other = slot()
+                (other.claim, other.weight) = (claim, weight)
+                let read = try #require(BoardSlot(other.words))
+                var watch = PeerWatch()
+                look(&watch, [read], at: 0)
+                #expect(watch.count == 1, "\(claim), \(weight)")
+            }
+        }
+    }
+
     @Test func booksThatRunBackOrJumpChangeNothing() {
         var watch = PeerWatch()
         look(&watch, [slot(brought: 1000 << 20)], at: 0)

@@ -87,7 +87,7 @@ import Testing
                     held: held,
                     free: free,
                     dirty: Int.random(in: 0...held - free, using: &generator),
-                    claim: Double.random(in: 1e-4...1e4, using: &generator),
+                    claim: Double.random(in: MemoryClaim.bounds, using: &generator),
                     floor: Int.random(in: 0...1_000_000, using: &generator)
                 )
             }
@@ -115,8 +115,9 @@ import Testing
     @Test func aClaimMovesByAFactorASecondAtMostAndStaysWithinBounds() {
         #expect(MemoryClaim.moved(1, own: 1e9, mean: 0, in: 3600) < 2.72)
         #expect(MemoryClaim.moved(1, own: 0, mean: 1e9, in: 3600) > 1 / 2.72)
-        #expect(MemoryClaim.moved(1e4, own: 1e9, mean: 0, in: 1) == 1e4)
-        #expect(MemoryClaim.moved(1e-4, own: 0, mean: 1, in: 1) == 1e-4)
+        let bounds = MemoryClaim.bounds
+        #expect(MemoryClaim.moved(bounds.upperBound, own: 1e9, mean: 0, in: 1) == bounds.upperBound)
+        #expect(MemoryClaim.moved(bounds.lowerBound, own: 0, mean: 1, in: 1) == bounds.lowerBound)
     }
 
     /// Two readers of Zipf's law, one of whom loads ten times as dearly: claims come to rest where the next byte saves both
