@@ -1,4 +1,4 @@
-#if !THREAD_SANITIZER  // One thread at a time.
+#if !THREAD_SANITIZER  // Makes or weighs processes.
 import CTestShims
 import Glibc
 import PressureKitTestSupport
