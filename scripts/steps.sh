@@ -18,6 +18,8 @@ complain() {
     # Not a pipe, whose end a process that a step leaves behind would put off; so the last lines may be on their way.
     sleep 0.5
     local lines
+    # Tests that are run without the package manager colour what they say, pipe or not.
+    sed -i 's/\x1b\[[0-9;]*m//g' "$said"
     lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -Ev '^(warning|remark): ' | tail -n 30
         # A run that ended by its tests has said it all.
         [ "${3:-0}" -gt 0 ] || { echo … && tail -n 8 "$said"; }; } | cut -c 1-600)
