@@ -4,9 +4,9 @@ import Synchronization
 
 /// One limit's board, as one process uses it: says what it holds, learns what others do, and how much it is to free.
 ///
-/// Safe from any thread. Nothing here waits, but for a status, allocates, or makes a call to the system while there is nothing
-/// new to say. One thread at a time says and looks: another one goes by what is known, so that the thread that frees memory
-/// never waits for a reader who was about to look and gets no processor.
+/// Safe from any thread. Nothing here waits, but for a status and to leave, allocates, or makes a call to the system while there
+/// is nothing new to say. One thread at a time says and looks: another one goes by what is known, so that the thread that frees
+/// memory never waits for a reader who was about to look and gets no processor.
 package final class Board: Sendable {
     /// What this process has to say.
     package struct Own: Hashable, Sendable {
@@ -248,6 +248,9 @@ package final class Board: Sendable {
 
     /// Has the others look at who has come.
     package func announce() { store.notify() }
+
+    /// Leaves the board, whoever else still has this: waits for who is saying something, and lets nobody say more.
+    package func leave() { state.withLock { _ in store.leave() } }
 
     /// Tells the others that so many bytes are missing, unless they have just been told.
     package func notify(need: Int, at now: MonotonicInstant) {

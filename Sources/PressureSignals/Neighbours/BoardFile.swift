@@ -1,6 +1,7 @@
 import CLinuxShims
 import Glibc
 import PressureSystem
+import Synchronization
 
 /// A board in a file that processes of one user share, with a slot in it that is this process's while it lives.
 ///
@@ -12,6 +13,7 @@ package final class BoardFile: BoardStore, Sendable {
     private let descriptor: CInt
     private let path: String
     private let process = ProcessMark()
+    private let hasLeft = Atomic<Bool>(false)
 
     /// Why there is none.
     package enum Refusal: Error, Hashable, Sendable {
@@ -118,10 +120,14 @@ package final class BoardFile: BoardStore, Sendable {
         throw .full
     }
 
-    /// Empties the slot, and removes the file if nobody else is there.
-    private func leave() {
+    /// Empties the slot, and removes the file if nobody else is there. Waits some milliseconds at most.
+    package func leave() {
+        guard process.isThisProcess, !hasLeft.exchange(true, ordering: .relaxed) else { return }
         _ = Self.write(descriptor, BoardLayout.Words(repeating: 0), at: Self.offset(place))
-        guard Self.hold(descriptor) else { return }
+        let isHeld = Self.hold(descriptor)
+        // Before it is looked who else is there: of two who leave at once, the second one finds nobody.
+        pk_release_range(descriptor, Self.offset(place), Self.slotSize)
+        guard isHeld else { return }
         Self.removeIfEmpty(descriptor, path)
         Self.release(descriptor)
     }
@@ -179,7 +185,7 @@ package final class BoardFile: BoardStore, Sendable {
     }
 
     package func write(_ slot: borrowing BoardLayout.Words) {
-        guard process.isThisProcess else { return }
+        guard process.isThisProcess, !hasLeft.load(ordering: .relaxed) else { return }
         _ = Self.write(descriptor, slot, at: Self.offset(place))
     }
 

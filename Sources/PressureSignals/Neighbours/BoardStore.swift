@@ -20,4 +20,7 @@ package protocol BoardStore: Sendable {
 
     /// Has all others look.
     func notify()
+
+    /// Gives the slot back: nothing is written to it any more. Once is enough.
+    func leave()
 }

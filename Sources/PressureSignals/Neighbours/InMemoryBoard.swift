@@ -1,4 +1,5 @@
 import PressureSystem
+import Synchronization
 
 /// A board in memory: what several processes share, for managers that live in one, as in virtual time.
 package final class InMemoryBoard: Sendable {
@@ -50,13 +51,14 @@ package final class InMemoryBoard: Sendable {
     package final class Seat: BoardStore {
         private let board: InMemoryBoard
         package let place: Int
+        private let hasLeft = Atomic<Bool>(false)
 
         fileprivate init(board: InMemoryBoard, place: Int) {
             self.board = board
             self.place = place
         }
 
-        deinit { board.kill(place) }
+        deinit { leave() }
 
         package func read(
             slots: Int,
@@ -71,6 +73,7 @@ package final class InMemoryBoard: Sendable {
         }
 
         package func write(_ slot: borrowing BoardLayout.Words) {
+            guard !hasLeft.load(ordering: .relaxed) else { return }
             let words = copy slot
             board.state.withLock { $0.slots[place] = words }
         }
@@ -85,6 +88,10 @@ package final class InMemoryBoard: Sendable {
         package func notify() {
             board.state.withLock { $0.notifications += 1 }
             board.hasFired()
+        }
+
+        package func leave() {
+            if !hasLeft.exchange(true, ordering: .relaxed) { board.kill(place) }
         }
     }
 }

@@ -8,24 +8,6 @@ package final class Neighbours: LoopGuest {
     /// Joins the board of a cgroup, or says why not.
     package typealias Opening = @Sendable (_ cgroup: String) throws(BoardFile.Refusal) -> any BoardStore
 
-    /// A board that this process has joined, as all threads see it.
-    private final class Seating: Sendable {
-        /// What the newest sample says of it.
-        struct Numbers: BitwiseCopyable {
-            var limit = 0
-            var books = MemoryBooks.Reading()
-            var isQuiet = false
-            var noted = MemoryBooks.Reading()
-        }
-
-        let board: Board
-        let numbers = Published(Numbers())
-        /// What this process said that it is bringing in.
-        let underWay = Atomic<Int>(0)
-
-        init(_ board: Board) { self.board = board }
-    }
-
     /// Those boards by place; replaced when one is joined or left.
     private final class Plan: Sendable {
         let seatings: [Seating?]
@@ -71,14 +53,15 @@ package final class Neighbours: LoopGuest {
         var refusedAt: MonotonicInstant?
         var refusal: BoardFile.Refusal?
         var loop: EventLoop?
+        /// A sample that is under way when the monitor stops joins nothing any more.
+        var isStopped = false
         var notifiedAt: MonotonicInstant?
         var isNotified = false
     }
 
     private let share: MemoryShare
     private let thresholds: PressureThresholds
-    private let books: MemoryBooks
-    private let process: ProcessMemory
+    private let own: OwnMemory
     private let open: Opening
     /// The monitor's. Who loads looks at ``plan``, and takes no lock.
     private let state = Lock(State())
@@ -101,8 +84,7 @@ package final class Neighbours: LoopGuest {
     ) {
         self.share = share
         self.thresholds = thresholds
-        self.books = books
-        self.process = process
+        own = OwnMemory(books: books, process: process)
         self.open = open
     }
 
@@ -157,20 +139,20 @@ package final class Neighbours: LoopGuest {
                 }
                 let hadSeat = state.seats[place]?.source == reading.source
                 guard sit(place, reading.source, &state, at: now), var seat = state.seats[place] else { continue }
-                let own = own(
+                let said = own.said(
                     reclaimable: reclaimable,
                     held: held,
                     heap: heap,
                     resident: resident,
-                    underWay: seat.seating.underWay.load(ordering: .relaxed)
+                    underWay: seat.seating.underWay
                 )
                 seat.limit = headroom.limit.bytes
                 let hasLooked = !seat.isQuiet
-                seat.isQuiet = !seat.isNews(headroom, own) && !state.isNotified
+                seat.isQuiet = !seat.isNews(headroom, said) && !state.isNotified
                 if !seat.isQuiet {
                     // Where little is left it matters who is alive.
                     let reach: Board.Reach = headroom.available.bytes < headroom.limit.bytes / 2 ? .alive : .all
-                    seat.board.exchange(limit: seat.limit, reach, at: now) { own }
+                    seat.board.exchange(limit: seat.limit, reach, at: now) { said }
                 }
                 // Those who were alone take what is free for theirs until they look.
                 if !hadSeat, seat.board.count > 0 { seat.board.announce() }
@@ -178,7 +160,7 @@ package final class Neighbours: LoopGuest {
                 seat.noted = MemoryBooks.Reading(brought: seat.brought, returned: seat.board.othersBooks.returned)
                 state.seats[place] = seat
                 seat.publish()
-                note(&readings[place], headroom, seat.board, own)
+                note(&readings[place], headroom, seat.board, said)
             }
             state.isNotified = false
             let isShared = state.seats.contains { $0.map { $0.board.count > 0 } ?? false }
@@ -186,21 +168,6 @@ package final class Neighbours: LoopGuest {
             watch(&state, at: now)
         }
         plan.sweep()
-    }
-
-    private func own(reclaimable: Int, held: Int, heap: Int, resident: Int?, underWay: Int) -> Board.Own {
-        Board.Own(
-            member: ShortageShares.Member(
-                held: held,
-                free: min(reclaimable, held),
-                dirty: max(0, min(process.dirty(), held - reclaimable))
-            ),
-            books: books.reading,
-            awaited: Int(clamping: books.awaited.nanoseconds),
-            resident: resident,
-            underWay: underWay,
-            heap: heap
-        )
     }
 
     /// What others could give back counts as available to a level, as this process's own does. What is free in their heaps counts
@@ -223,10 +190,7 @@ package final class Neighbours: LoopGuest {
     // MARK: Between samples
 
     /// The books of the others below a limit, as of the newest sample; `nil` where this process is alone.
-    package func noted(at place: Int) -> MemoryBooks.Reading? {
-        guard let seat = seat(place), seat.board.count > 0 else { return nil }
-        return seat.numbers.value.noted
-    }
+    package func noted(at place: Int) -> MemoryBooks.Reading? { shared(place)?.numbers.value.noted }
 
     /// What the others below a limit have brought and given back since an earlier reading of their books.
     ///
@@ -238,34 +202,15 @@ package final class Neighbours: LoopGuest {
         isWaitedFor: Bool,
         at now: MonotonicInstant
     ) -> MemoryBooks.Reading {
-        guard let seat = seat(place) else { return MemoryBooks.Reading() }
-        let numbers = seat.numbers.value
-        if isWaitedFor || !numbers.isQuiet || books.reading != numbers.books { seat.board.look(at: now) }
-        let others = seat.board.othersBooks
-        let change = MemoryBooks.Reading(
-            brought: others.brought - earlier.brought,
-            returned: others.returned - earlier.returned
-        )
-        // Of another board, after a move, it would be no difference.
-        guard change.brought >= 0, change.returned >= 0, abs(change.resident) <= numbers.limit else {
-            return MemoryBooks.Reading()
-        }
-        return change
+        // One who has just left may have given something back.
+        seat(place)?.change(since: earlier, isWaitedFor: isWaitedFor, at: now) ?? MemoryBooks.Reading()
     }
 
     /// What this process is to free of so many bytes that are missing; `nil` where it is alone.
     ///
     /// - Parameter underWay: What it is bringing in.
     package func part(of need: Int, at place: Int, underWay: Int, at now: MonotonicInstant) -> Int? {
-        guard let seat = seat(place), seat.board.count > 0 else { return nil }
-        let held = max(0, books.reading.resident)
-        let free = min(process.reclaimable(), held)
-        let member = ShortageShares.Member(
-            held: held + underWay,
-            free: free,
-            dirty: max(0, min(process.dirty(), held - free))
-        )
-        return seat.board.part(of: need, member, at: now)
+        shared(place)?.part(of: need, underWay: underWay, at: now)
     }
 
     /// How many processes share a limit, this one among them.
@@ -277,19 +222,7 @@ package final class Neighbours: LoopGuest {
     /// - Parameter underWay: What it is bringing in, asked for when it is said, which another thread may do.
     /// - Returns: What the others are bringing in.
     package func tell(underWay: () -> Int, at place: Int, at now: MonotonicInstant) -> Int {
-        guard let seat = seat(place), seat.board.count > 0 else { return 0 }
-        seat.board.exchange(limit: seat.numbers.value.limit, .known, at: now) {
-            let (held, underWay) = (max(0, books.reading.resident), underWay())
-            seat.underWay.store(underWay, ordering: .relaxed)
-            return own(
-                reclaimable: process.reclaimable(),
-                held: held,
-                heap: process.heap().reclaimable,
-                resident: nil,
-                underWay: underWay
-            )
-        }
-        return seat.board.others.underWay
+        shared(place)?.tell(underWay: underWay, at: now) ?? 0
     }
 
     /// What others are bringing in, as far as is known.
@@ -300,7 +233,7 @@ package final class Neighbours: LoopGuest {
         seat(place)?.board.notify(need: need, at: now)
     }
 
-    /// How this process stands among those that share a limit with it.
+    /// How a process stands among those that share a limit with it.
     package struct Standing: Hashable, Sendable {
         /// The others.
         package var count: Int
@@ -311,17 +244,7 @@ package final class Neighbours: LoopGuest {
     }
 
     /// How this process stands; `nil` where it is alone.
-    package func standing(at place: Int) -> Standing? {
-        guard let seat = seat(place), seat.board.count > 0 else { return nil }
-        let held = max(0, books.reading.resident)
-        let free = min(process.reclaimable(), held)
-        let member = ShortageShares.Member(held: held, free: free, dirty: max(0, min(process.dirty(), held - free)))
-        return Standing(
-            count: seat.board.count,
-            held: seat.board.others.held,
-            budget: seat.board.budget(member, need: 0)
-        )
-    }
+    package func standing(at place: Int) -> Standing? { shared(place)?.standing }
 
     /// Why a limit's processes cannot meet, as far as it was tried last.
     package var refusal: BoardFile.Refusal? { state.withLock { $0.refusal } }
@@ -333,6 +256,9 @@ package final class Neighbours: LoopGuest {
         return seatings[place]
     }
 
+    /// One whose limit somebody shares.
+    private func shared(_ place: Int) -> Seating? { seat(place).flatMap { $0.hasCompany ? $0 : nil } }
+
     /// A board was joined or left.
     private func publish(_ state: State) { plan.store(Plan(state.seats.map { $0?.seating })) }
 
@@ -341,13 +267,13 @@ package final class Neighbours: LoopGuest {
     private func sit(_ place: Int, _ source: String, _ state: inout State, at now: MonotonicInstant) -> Bool {
         if state.seats[place]?.source == source { return true }
         leave(place, &state)
-        guard state.refusedAt.map({ now - $0 >= Self.retry }) ?? true else { return false }
+        guard !state.isStopped, state.refusedAt.map({ now - $0 >= Self.retry }) ?? true else { return false }
         do throws(BoardFile.Refusal) {
             let store = try open(source)
             let bell = (store as? BoardFile)?.watch() ?? -1
             if bell >= 0 { pk_close_in_children(bell) }
             let board = Board(store, share: share, process: getpid(), at: now)
-            state.seats[place] = Seat(source: source, seating: Seating(board), bell: bell)
+            state.seats[place] = Seat(source: source, seating: Seating(board, own), bell: bell)
             publish(state)
             state.refusal = nil
             return true
@@ -367,19 +293,27 @@ package final class Neighbours: LoopGuest {
         guard let seat = state.seats[place] else { return }
         unwatch(place, &state)
         if seat.bell >= 0 { pk_close_shared(seat.bell) }
+        // Now, and not when the last thread that looks at it is done.
+        seat.board.leave()
         state.seats[place] = nil
         publish(state)
     }
 
     // MARK: Waiting
 
-    package func attach(to loop: EventLoop) { state.withLock { $0.loop = loop } }
+    package func attach(to loop: EventLoop) {
+        state.withLock { state in
+            state.loop = loop
+            state.isStopped = false
+        }
+    }
 
     package func detach(from loop: EventLoop) {
         state.withLock { state in
             guard state.loop === loop else { return }
             for place in state.seats.indices { leave(place, &state) }
             state.loop = nil
+            state.isStopped = true
         }
     }
 

@@ -214,6 +214,7 @@ import Testing
         func write(header: borrowing BoardLayout.Words) { seat.write(header: header) }
         func isHeld(_ place: Int) -> Bool { seat.isHeld(place) }
         func notify() { seat.notify() }
+        func leave() { seat.leave() }
     }
 
     /// One thread is in the middle of looking at the others: the next goes by what is known, and what it has to say is said

@@ -27,6 +27,19 @@ import Testing
         #expect(place.boards.isEmpty)
     }
 
+    /// Each has given its slot back when it looks who else is there, though nothing is closed yet.
+    @Test func ofTwoWhoLeaveAtOnceTheSecondRemovesTheFile() throws {
+        let place = Place()
+        let (first, second) = (try place.join(), try place.join())
+        first.leave()
+        #expect(!second.isHeld(first.place) && place.boards.count == 1)
+        first.write(slot(of: 1).words)
+        #expect(slots(second).isEmpty)
+        second.leave()
+        #expect(place.boards.isEmpty)
+        withExtendedLifetime((first, second)) {}
+    }
+
     @Test func onlyAFileOfThisUsersAloneIsABoard() throws {
         let place = Place()
         var board: BoardFile? = try place.join()
