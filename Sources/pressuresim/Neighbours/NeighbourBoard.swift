@@ -14,6 +14,8 @@ struct NeighbourBoard: Encodable {
         var heldBytes: Int
         var freeBytes: Int
         var dirtyBytes: Int
+        /// Free in its heap.
+        var heapBytes: Int
         var residentBytes: Int
         var floorBytes: Int
         var weight: Double
@@ -86,6 +88,7 @@ extension NeighbourBoard.Process {
         heldBytes = slot.held
         freeBytes = slot.free
         dirtyBytes = slot.dirty
+        heapBytes = slot.heap
         residentBytes = slot.resident
         floorBytes = slot.floor
         weight = slot.weight

@@ -16,13 +16,13 @@ struct NeighbourText {
     }
 
     private func describe(_ board: NeighbourBoard) -> String {
-        var table = TextTable([.right, .left, .right, .right, .right, .right, .right])
-        table.add(["process", "", "holds", "can go at once", "to be written", "its share", "waited"])
+        var table = TextTable([.right, .left, .right, .right, .right, .right, .right, .right])
+        table.add(["process", "", "holds", "can go at once", "to be written", "free heap", "its share", "waited"])
         for process in board.processes {
             table.add([
                 "\(process.process)", process.command?.visible(except: []) ?? "", size(process.heldBytes),
-                size(process.freeBytes),
-                size(process.dirtyBytes), Quantities.percent(process.share), Quantities.duration(process.waitedSeconds),
+                size(process.freeBytes), size(process.dirtyBytes), size(process.heapBytes),
+                Quantities.percent(process.share), Quantities.duration(process.waitedSeconds),
             ])
         }
         var lines = [style.bold(board.cgroup ?? board.file)]

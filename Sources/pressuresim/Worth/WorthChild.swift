@@ -85,6 +85,8 @@ struct WorthLibraryPart: Hashable, Sendable, Codable {
     var evictions = 0
     /// At the end.
     var residentBytes = 0
+    /// What the limit was used for at the end; `nil` before the first sample, and where several processes share it.
+    var use: WorthUse?
     var level = ""
 
     mutating func note(_ snapshot: PressureSnapshot) {
@@ -93,6 +95,7 @@ struct WorthLibraryPart: Hashable, Sendable, Codable {
         restores = caches.reduce(0) { $0 + $1.restores }
         evictions = caches.reduce(0) { $0 + $1.evictions }
         residentBytes = snapshot.resident.bytes
+        use = snapshot.use.map(WorthUse.init)
         level = "\(snapshot.level)"
     }
 
@@ -103,12 +106,45 @@ struct WorthLibraryPart: Hashable, Sendable, Codable {
         left.restores += right.restores
         left.evictions += right.evictions
         left.residentBytes += right.residentBytes
+        left.use = nil
         // Of several processes the one that is worse off.
         if ["normal", "warning", "critical"].firstIndex(of: left.level) ?? -1
             < ["normal", "warning", "critical"].firstIndex(of: right.level) ?? -1
         {
             left.level = right.level
         }
+    }
+}
+
+/// What a limit was used for, in bytes.
+struct WorthUse: Hashable, Sendable, Codable {
+    var values: Int
+    var copies: Int
+    /// Free in the process's heap.
+    var heap: Int
+    /// Other memory of the process.
+    var process: Int
+    var others: Int
+    /// Page cache that goes when memory is short.
+    var pageCache: Int
+    var free: Int
+
+    init(_ use: PressureSnapshot.Use) {
+        values = use.values.bytes
+        copies = use.copies.bytes
+        heap = use.heap.bytes
+        process = use.process.bytes
+        others = use.others.bytes
+        pageCache = use.pageCache.bytes
+        free = use.free.bytes
+    }
+
+    /// Each part and what it is called.
+    var parts: [(name: String, byteCount: Int)] {
+        [
+            ("values", values), ("copies", copies), ("free heap", heap), ("other memory of the process", process),
+            ("others", others), ("page cache", pageCache), ("free", free),
+        ]
     }
 }
 

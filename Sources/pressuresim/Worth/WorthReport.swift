@@ -113,6 +113,11 @@ struct WorthReport {
                 """
             )
         }
+        if let use = result.typical(.kit)?.library?.use {
+            let parts = use.parts.lazy.filter { $0.byteCount > 0 }
+                .map { "\($0.name) \(Quantities.bytes(Double($0.byteCount)))" }
+            lines.append("the limit at the end: \(parts.joined(separator: ", "))")
+        }
         let kills = result.kills(of: .kit)
         if kills > 0 {
             lines.append(style.bad("PressureKit killed in \(kills) of \(Quantities.count(kits.count, "round"))"))
