@@ -15,10 +15,11 @@ need() {
         [ -t 0 ] || as_root+=(-n)
     fi
     (
-        apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" >/dev/null 2>&1 </dev/null; }
+        # Nor for a machine that is at its updates, unless it is told so.
+        apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=120 "$@"; }
         flock 9
         # The package lists may be missing or old; if so, the second try has new ones.
         apt install --no-install-recommends "$@" || { apt update && apt install --no-install-recommends "$@"; }
-    ) 9<"${BASH_SOURCE[0]}"
+    ) 9<"${BASH_SOURCE[0]}" >/dev/null 2>&1 </dev/null
     command -v "$program" >/dev/null || { echo "there is no $program, and $* cannot be installed here"; return 1; }
 }

@@ -56,7 +56,8 @@ if [ "$(id -u)" -ne 0 ]; then
     [ -t 0 ] || as_root+=(-n)
 fi
 
-apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" </dev/null; }
+# A machine that has just come up is often at its updates.
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=120 "$@" </dev/null; }
 
 echo "setup: installing ${packages[*]}"
 # The package lists may be missing or old; if so, the second try has new ones.

@@ -34,12 +34,9 @@ if [ "$(id -u)" -ne 0 ]; then
     sudo -n true 2>/dev/null || skip "a memory limit needs root, and sudo asks for a password"
     as_root=(sudo -n)
 fi
-if ! command -v wrk >/dev/null; then
-    command -v apt-get >/dev/null || skip "there is no wrk, and no apt-get to install it"
-    apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" >/dev/null 2>&1 </dev/null; }
-    apt install --no-install-recommends wrk || { apt update && apt install --no-install-recommends wrk; } ||
-        skip "wrk cannot be installed here"
-fi
+# shellcheck source=scripts/need.sh
+. ../../scripts/need.sh
+why=$(need wrk wrk) || skip "$why"
 
 # The cgroup that the limited ones are made below: of version 1 if it has the memory controller, else of version 2.
 parent=$(awk '/ - cgroup / && $NF ~ /(^|,)memory(,|$)/ {print $5; exit}' /proc/self/mountinfo)
