@@ -129,22 +129,26 @@ struct WorthUse: Hashable, Sendable, Codable {
     var pageCache: Int
     var free: Int
 
-    init(_ use: PressureSnapshot.Use) {
-        values = use.values.bytes
-        copies = use.copies.bytes
-        heap = use.heap.bytes
-        process = use.process.bytes
-        others = use.others.bytes
-        pageCache = use.pageCache.bytes
-        free = use.free.bytes
-    }
-
     /// Each part and what it is called.
     var parts: [(name: String, byteCount: Int)] {
         [
             ("values", values), ("copies", copies), ("free heap", heap), ("other memory of the process", process),
             ("others", others), ("page cache", pageCache), ("free", free),
         ]
+    }
+}
+
+extension WorthUse {
+    init(_ use: PressureSnapshot.Use) {
+        self.init(
+            values: use.values.bytes,
+            copies: use.copies.bytes,
+            heap: use.heap.bytes,
+            process: use.process.bytes,
+            others: use.others.bytes,
+            pageCache: use.pageCache.bytes,
+            free: use.free.bytes
+        )
     }
 }
 

@@ -1,4 +1,3 @@
-#if !THREAD_SANITIZER  // One thread at a time.
 import PressureKitTestSupport
 import PressureKitTesting
 import Testing
@@ -77,4 +76,3 @@ import Testing
         #expect(next.isHeld(0))
     }
 }
-#endif

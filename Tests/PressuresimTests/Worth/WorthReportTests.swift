@@ -24,6 +24,15 @@ enum WorthSamples {
         var library = WorthLibraryPart()
         library.told = WorthTold(warnings: warnings, criticals: 0, hooks: 3 * warnings)
         (library.loads, library.restores, library.evictions, library.level) = (1000, 20, 900, "normal")
+        library.use = WorthUse(
+            values: 200 << 20,
+            copies: 0,
+            heap: 3 << 20,
+            process: 17 << 20,
+            others: 1 << 20,
+            pageCache: 5 << 20,
+            free: 30 << 20
+        )
         outcome.library = library
         return outcome
     }
