@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.." || exit
 . scripts/steps.sh
 
 # Files in which one thread at a time is at work are empty for ThreadSanitizer, which would find nothing there, slowly, and so are
-# some that fork or weigh processes: they ask for THREAD_SANITIZER. Of the other ones it leaves out these; the last two weigh a process, which it makes heavier.
+# some that fork or weigh processes: they ask for THREAD_SANITIZER. Of the other ones it leaves out these; the last two weigh a
+# process, which it makes heavier.
 alone='(aTreeIsSavedAsDeepAsItIsRead|aVoteIsNeverWithoutItsGrowth|everyPrefixAndEveryBit|whatIsClaimedIsReturned|smallBlocksYieldLittle)'
 
 # Before anything else installs something: two at a time cannot.

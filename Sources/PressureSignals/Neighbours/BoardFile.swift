@@ -1,7 +1,6 @@
 import CLinuxShims
 import Glibc
 import PressureSystem
-import Synchronization
 
 /// A board in a file that processes of one user share, with a slot in it that is this process's while it lives.
 ///
@@ -13,7 +12,8 @@ package final class BoardFile: BoardStore, Sendable {
     private let descriptor: CInt
     private let path: String
     private let process = ProcessMark()
-    private let hasLeft = Atomic<Bool>(false)
+    /// Held for a write: none ends in a slot that has become somebody else's.
+    private let hasLeft = Lock(false)
 
     /// Why there is none.
     package enum Refusal: Error, Hashable, Sendable {
@@ -122,7 +122,13 @@ package final class BoardFile: BoardStore, Sendable {
 
     /// Empties the slot, and removes the file if nobody else is there. Waits some milliseconds at most.
     package func leave() {
-        guard process.isThisProcess, !hasLeft.exchange(true, ordering: .relaxed) else { return }
+        // A child of fork(2) goes no further: somebody may have held the lock.
+        guard process.isThisProcess else { return }
+        let isFirst = hasLeft.withLock { hasLeft in
+            defer { hasLeft = true }
+            return !hasLeft
+        }
+        guard isFirst else { return }
         _ = Self.write(descriptor, BoardLayout.Words(repeating: 0), at: Self.offset(place))
         let isHeld = Self.hold(descriptor)
         // Before it is looked who else is there: of two who leave at once, the second one finds nobody.
@@ -185,8 +191,11 @@ package final class BoardFile: BoardStore, Sendable {
     }
 
     package func write(_ slot: borrowing BoardLayout.Words) {
-        guard process.isThisProcess, !hasLeft.load(ordering: .relaxed) else { return }
-        _ = Self.write(descriptor, slot, at: Self.offset(place))
+        guard process.isThisProcess else { return }
+        let words = copy slot
+        hasLeft.withLock { hasLeft in
+            if !hasLeft { _ = Self.write(descriptor, words, at: Self.offset(place)) }
+        }
     }
 
     package func write(header: borrowing BoardLayout.Words) {

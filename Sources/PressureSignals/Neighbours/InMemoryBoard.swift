@@ -1,5 +1,4 @@
 import PressureSystem
-import Synchronization
 
 /// A board in memory: what several processes share, for managers that live in one, as in virtual time.
 package final class InMemoryBoard: Sendable {
@@ -51,7 +50,7 @@ package final class InMemoryBoard: Sendable {
     package final class Seat: BoardStore {
         private let board: InMemoryBoard
         package let place: Int
-        private let hasLeft = Atomic<Bool>(false)
+        private let hasLeft = Lock(false)
 
         fileprivate init(board: InMemoryBoard, place: Int) {
             self.board = board
@@ -73,9 +72,10 @@ package final class InMemoryBoard: Sendable {
         }
 
         package func write(_ slot: borrowing BoardLayout.Words) {
-            guard !hasLeft.load(ordering: .relaxed) else { return }
             let words = copy slot
-            board.state.withLock { $0.slots[place] = words }
+            hasLeft.withLock { hasLeft in
+                if !hasLeft { board.state.withLock { $0.slots[place] = words } }
+            }
         }
 
         package func write(header: borrowing BoardLayout.Words) {
@@ -91,7 +91,10 @@ package final class InMemoryBoard: Sendable {
         }
 
         package func leave() {
-            if !hasLeft.exchange(true, ordering: .relaxed) { board.kill(place) }
+            hasLeft.withLock { hasLeft in
+                if !hasLeft { board.kill(place) }
+                hasLeft = true
+            }
         }
     }
 }

@@ -146,6 +146,7 @@ import Testing
                 // Its memory has the object still.
                 board?.write(slot(of: 77).words)
                 board?.notify()
+                board?.leave()
                 board = nil
                 _ = unsafe write(writer, "x", 1)
                 var byte: UInt8 = 0

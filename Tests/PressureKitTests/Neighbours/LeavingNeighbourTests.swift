@@ -6,7 +6,7 @@ import Testing
 @testable import PressureSystem
 
 /// Who stops watching leaves the board, at once and for good.
-@Suite struct LeavingNeighbourTests {
+@Suite(.timeLimit(.minutes(1))) struct LeavingNeighbourTests {
     /// A limit, which stops the monitor while it is being sampled, if that is wanted.
     private final class Limit: SignalSource {
         let name = "/limit"
@@ -21,20 +21,10 @@ import Testing
     }
 
     private func monitor(_ limit: Limit, _ board: InMemoryBoard) throws -> PressureMonitor {
-        let (books, process) = (MemoryBooks(), ProcessMemory())
-        return try PressureMonitor(
-            sources: [limit],
-            clock: ManualClock(),
-            books: books,
-            process: process,
-            neighbours: Neighbours(
-                share: MemoryShare(),
-                thresholds: PressureThresholds(),
-                books: books,
-                process: process,
-                open: { (_: String) throws(BoardFile.Refusal) in try board.join() }
-            )
-        ) { _ in }
+        let books = MemoryBooks()
+        let neighbours = Neighbours(on: board, books: books)
+        return try PressureMonitor(sources: [limit], clock: ManualClock(), books: books, neighbours: neighbours) { _ in
+        }
     }
 
     /// The process may end right after: nobody would remove what such a sample has joined.

@@ -38,13 +38,7 @@ import Testing
                 clock: clock,
                 books: books,
                 process: process,
-                neighbours: Neighbours(
-                    share: MemoryShare(),
-                    thresholds: PressureThresholds(),
-                    books: books,
-                    process: process,
-                    open: { (_: String) throws(BoardFile.Refusal) in try board.join() }
-                )
+                neighbours: Neighbours(on: board, books: books, process: process)
             ) { [levels] decision in levels.change { $0.append(decision.level) } }
             charges.processes.change { $0.append(self) }
         }

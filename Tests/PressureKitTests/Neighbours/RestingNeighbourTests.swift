@@ -13,13 +13,7 @@ import Testing
         let neighbours: Neighbours
 
         init(_ board: InMemoryBoard) {
-            neighbours = Neighbours(
-                share: MemoryShare(),
-                thresholds: PressureThresholds(),
-                books: books,
-                process: ProcessMemory(),
-                open: { (_: String) throws(BoardFile.Refusal) in try board.join() }
-            )
+            neighbours = Neighbours(on: board, books: books)
         }
 
         func sample(available: Int, at milliseconds: Int64) throws {
