@@ -26,6 +26,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef RWF_DONTCACHE
+#define RWF_DONTCACHE 0x00000080
+#endif
+
 int pk_open_nameless(const char *directory) {
     return open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 }
@@ -187,6 +191,12 @@ int64_t pk_read_two(int descriptor, int64_t offset, void *first, size_t first_co
                     size_t second_count) {
     struct iovec parts[2] = {{first, first_count}, {second, second_count}};
     return preadv(descriptor, parts, 2, offset);
+}
+
+int64_t pk_read_two_uncached(int descriptor, int64_t offset, void *first, size_t first_count, void *second,
+                             size_t second_count) {
+    struct iovec parts[2] = {{first, first_count}, {second, second_count}};
+    return preadv2(descriptor, parts, 2, offset, RWF_DONTCACHE);
 }
 
 int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t first_count, const void *second,

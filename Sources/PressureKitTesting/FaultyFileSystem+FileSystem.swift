@@ -35,14 +35,38 @@ extension FaultyFileSystem: FileSystem {
         into first: UnsafeMutableRawBufferPointer,
         _ second: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
+        // The caller's buffers, passed on.
+        try unsafe read(descriptor, into: first, second) { (first, second) throws(Errno) in
+            unsafe try base.read(descriptor, at: offset, into: first, second)
+        }
+    }
+
+    package func readUncached(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        // As in `read`.
+        try unsafe read(descriptor, into: first, second) { (first, second) throws(Errno) in
+            unsafe try base.readUncached(descriptor, at: offset, into: first, second)
+        }
+    }
+
+    private func read(
+        _ descriptor: CInt,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer,
+        by base: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer) throws(Errno) -> Int
+    ) throws(Errno) -> Int {
         let struck = strike(.read)
         if case .error(let number) = struck?.fault { throw Errno(rawValue: number) }
         if struck?.fault == .short {
             // The first half of the two buffers taken together, at least one byte of it.
             let (head, rest) = unsafe halves(first, second, isDirect: isDirect(descriptor))
-            return try unsafe base.read(descriptor, at: offset, into: head, rest)
+            return try unsafe base(head, rest)
         }
-        let count = try unsafe base.read(descriptor, at: offset, into: first, second)
+        let count = try unsafe base(first, second)
         if let struck, struck.fault == .bitFlip, count > 0 {
             // Spread the flips over the bytes read; the index is below `count`, which is at most both buffers.
             let bit = (struck.number &* 2_654_435_761) % (count * 8)

@@ -61,6 +61,18 @@ extension InMemoryFileSystem: FileSystem {
         }
     }
 
+    /// There is no page cache.
+    package func readUncached(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        guard state.withLock({ $0.hasUncachedReads }) else { throw .notSupported }
+        // The caller's buffers, passed on.
+        return try unsafe read(descriptor, at: offset, into: first, second)
+    }
+
     package func write(
         _ descriptor: CInt,
         at offset: Int64,

@@ -12,6 +12,7 @@ public final class InMemoryFileSystem: Sendable {
         var maximumFileSize = Int64.max
         var supportsNameless = true
         var direct = DirectSupport.whole
+        var hasUncachedReads = true
         /// Second descriptors, to go past a page cache that there is none of: whose each is.
         var directs: [CInt: CInt] = [:]
         var directories: [String: DirectoryFacts]
@@ -87,6 +88,9 @@ public final class InMemoryFileSystem: Sendable {
 
     /// Sets what comes of opening files to be written past the page cache.
     package func setDirectSupport(_ support: DirectSupport) { state.withLock { $0.direct = support } }
+
+    /// Whether there are reads that leave nothing in a page cache; there are at first.
+    package func setUncachedReads(_ isOn: Bool) { state.withLock { $0.hasUncachedReads = isOn } }
 
     /// Sets what RLIMIT_FSIZE would be.
     package func setMaximumFileSize(_ size: Int64) { state.withLock { $0.maximumFileSize = size } }

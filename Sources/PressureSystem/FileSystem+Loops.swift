@@ -2,22 +2,26 @@ package import SystemPackage
 
 extension FileSystem {
     /// Reads until both buffers are full or the file ends: the number of bytes read. Allocates nothing.
+    ///
+    /// - Parameter isUncached: whether by ``readUncached(_:at:into:_:)``.
     package func readFully(
         _ descriptor: CInt,
         at offset: Int64,
         into first: UnsafeMutableRawBufferPointer,
-        _ second: UnsafeMutableRawBufferPointer
+        _ second: UnsafeMutableRawBufferPointer,
+        isUncached: Bool = false
     ) throws(Errno) -> Int {
         let wanted = first.count + second.count
         var done = 0
         while done < wanted {
             // Both slices stay inside the caller's buffers: `done` never exceeds their total.
-            let count = unsafe try read(
-                descriptor,
-                at: offset + Int64(done),
-                into: UnsafeMutableRawBufferPointer(rebasing: first[min(done, first.count)...]),
-                UnsafeMutableRawBufferPointer(rebasing: second[max(0, done - first.count)...])
-            )
+            let head = unsafe UnsafeMutableRawBufferPointer(rebasing: first[min(done, first.count)...])
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: second[max(0, done - first.count)...])
+            let place = offset + Int64(done)
+            let count =
+                isUncached
+                ? unsafe try readUncached(descriptor, at: place, into: head, rest)
+                : unsafe try read(descriptor, at: place, into: head, rest)
             if count == 0 { break }
             done += count
         }

@@ -43,6 +43,16 @@ package protocol FileSystem: Sendable {
         _ second: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int
 
+    /// The same, and what had to be brought into the page cache for it leaves it at once (`RWF_DONTCACHE`, since Linux 6.14).
+    ///
+    /// - Throws: `EOPNOTSUPP` where the kernel or the file system has no such read.
+    func readUncached(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int
+
     /// Writes `first`, then `second`, at `offset` (`pwritev(2)`): the number of bytes written. Either may be empty.
     func write(
         _ descriptor: CInt,
@@ -66,7 +76,11 @@ package protocol FileSystem: Sendable {
     ///   failure once for each open file description.
     func finishWriteback(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno)
 
-    /// Drops what is clean of a range from the page cache; does not wait for what is not.
+    /// Drops what is clean of a range from the page cache; does not wait for what is not. A count of 0 goes to the end of the
+    /// file.
+    ///
+    /// The kernel may have every processor of the machine give up the pages that it holds back, and waits for that
+    /// (`lru_add_drain_all` in mm/swap.c): nothing for each of many short reads.
     func dropCached(_ descriptor: CInt, at offset: Int64, count: Int64) throws(Errno)
 
     /// Bytes that an unprivileged user may still write to the file system of an open file.
@@ -96,6 +110,15 @@ extension FileSystem {
     package var server: String? { nil }
 
     package var keepsEverything: Bool { true }
+
+    package func readUncached(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        throw .notSupported
+    }
 }
 
 /// The two sizes of a file.

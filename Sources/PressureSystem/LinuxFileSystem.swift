@@ -43,6 +43,26 @@ package struct LinuxFileSystem: FileSystem {
         return Int(count)
     }
 
+    package func readUncached(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        // As in `read`.
+        let count = try retrying {
+            unsafe pk_read_two_uncached(
+                descriptor,
+                offset,
+                first.baseAddress,
+                first.count,
+                second.baseAddress,
+                second.count
+            )
+        }
+        return Int(count)
+    }
+
     package func write(
         _ descriptor: CInt,
         at offset: Int64,

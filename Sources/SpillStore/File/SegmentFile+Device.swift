@@ -195,7 +195,20 @@ extension SegmentFile {
         return number == 0 ? nil : .writebackFailed(Errno(rawValue: number))
     }
 
-    /// Drops what was read from the page cache where a limit counts that. For whole units.
+    /// So many bytes more were read that the page cache keeps. Where a limit counts them they are dropped, but not one by one:
+    /// that has every processor interrupted, and whoever drops waits for all of them.
+    func noteCached(_ count: Int) {
+        guard limits.bypassPageCache, !isInMemory,
+            cachedBytes.wrappingAdd(count, ordering: .relaxed).newValue >= Self.mostCached,
+            cachedBytes.exchange(0, ordering: .relaxed) >= Self.mostCached
+        else { return }
+        dropCached(at: 0, count: 0)
+    }
+
+    /// How much of what was read the page cache keeps at most, where a limit counts it.
+    static let mostCached = 1 << 20
+
+    /// Drops what was read from the page cache where a limit counts that. For whole units; 0 of them are all up to the end.
     func dropCached(at offset: Int64, count: Int) {
         guard limits.bypassPageCache, !isInMemory else { return }
         // One that cannot be dropped is the kernel's to reclaim.

@@ -61,16 +61,41 @@ extension SegmentFile {
         into payload: UnsafeMutableRawBufferPointer
     ) throws(SpillFailure) {
         let count: Int
-        // What a limit counts is not kept for readers who may never come.
-        let units = record.extent.bytes
-        defer { dropCached(at: units.lowerBound, count: units.count) }
         do {
-            let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
-            count = try unsafe fileSystem.readFully(descriptor, at: record.offset, into: payload, nothing)
+            if let found = try unsafe readUncached(at: record.offset, into: payload) {
+                count = found
+            } else {
+                count = try unsafe readKept(record, into: payload)
+            }
         } catch {
             throw .readFailed(error)
         }
         guard count == payload.count else { throw .damaged(.truncated) }
+    }
+
+    /// Reads what a limit counts so that it is not kept in the page cache for readers who may never come; `nil` where nothing
+    /// counts it, or there is no such read.
+    private func readUncached(
+        at offset: Int64,
+        into payload: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int? {
+        guard limits.bypassPageCache, !isInMemory, !isUncachedRefused.load(ordering: .relaxed) else { return nil }
+        do {
+            let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+            return try unsafe fileSystem.readFully(descriptor, at: offset, into: payload, nothing, isUncached: true)
+        } catch {
+            // EPERM from filters of system calls that are older than the call.
+            guard error == .notSupported || error == .invalidArgument || error == .notPermitted else { throw error }
+            isUncachedRefused.store(true, ordering: .relaxed)
+            return nil
+        }
+    }
+
+    /// Reads a frame, which the page cache keeps for a while.
+    private func readKept(_ record: SpillRecord, into payload: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        defer { noteCached(record.extent.bytes.count) }
+        let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        return try unsafe fileSystem.readFully(descriptor, at: record.offset, into: payload, nothing)
     }
 
     /// From how many bytes on a frame is read so. Shorter ones were written many at a time, and may still be on their way to the

@@ -46,6 +46,10 @@ package final class SegmentFile: Sendable {
     private let stated: SpillLimits
     /// Whether the page cache is bypassed now: that follows the limit on memory.
     let bypasses: Atomic<Bool>
+    /// Whether the system has refused a read that leaves nothing in the page cache.
+    let isUncachedRefused = Atomic<Bool>(false)
+    /// What has been read without that since it was dropped last.
+    let cachedBytes = Atomic<Int>(0)
     /// What the file may take, and how it treats the page cache now.
     package var limits: SpillLimits {
         var limits = stated

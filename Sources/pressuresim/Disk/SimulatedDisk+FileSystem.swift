@@ -35,6 +35,21 @@ extension SimulatedDisk: NamedFileSystem {
         return done
     }
 
+    func readUncached(
+        _ descriptor: CInt,
+        at offset: Int64,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        // As in `read`. An imagined disk has no page cache, whatever the bytes lie on here.
+        if isImagined { return try unsafe read(descriptor, at: offset, into: first, second) }
+        let (condition, start) = try beginReading(at: offset)
+        let done = try unsafe base.readUncached(descriptor, at: offset, into: first, second)
+        count(read: done)
+        time.wait(condition.duration(reading: done), since: start)
+        return done
+    }
+
     func write(
         _ descriptor: CInt,
         at offset: Int64,

@@ -1,3 +1,4 @@
+import CLinuxShims
 import CZlib
 import Foundation
 import Glibc
@@ -154,13 +155,20 @@ extension WorthContent {
         defer { close(descriptor) }
         // Nobody reads the next value next.
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM)
-        let offset = off_t(key * slot)
         let packed = unsafe [UInt8](unsafeUninitializedCapacity: slot) { bytes, count in
-            count = unsafe max(pread(descriptor, bytes.baseAddress, slot, offset), 0)  // as many as the array has
+            count = max(unsafe read(descriptor, at: off_t(key * slot), into: bytes), 0)
         }
-        _ = posix_fadvise(descriptor, offset, off_t(slot), POSIX_FADV_DONTNEED)
         guard packed.count == slot else { throw refusal() }
         return packed
+    }
+
+    /// Leaves nothing in the page cache.
+    private func read(_ descriptor: CInt, at offset: off_t, into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        // As many bytes as there is room for.
+        let count = unsafe pk_read_two_uncached(descriptor, Int64(offset), bytes.baseAddress, bytes.count, nil, 0)
+        guard count < 0 else { return Int(count) }
+        defer { _ = posix_fadvise(descriptor, offset, off_t(bytes.count), POSIX_FADV_DONTNEED) }
+        return unsafe pread(descriptor, bytes.baseAddress, bytes.count, offset)
     }
 
     private func refusal() -> Failure {

@@ -156,20 +156,4 @@ import Testing
         _ = try fixture.write(Content.noise.bytes(200_000), .stored, assurance: .taken)
         #expect(!fixture.file.isDoubtful)
     }
-
-    @Test(arguments: [true, false])
-    func whatIsReadThroughThePageCacheUnderALimitLeavesIt(bypasses: Bool) throws {
-        let faulty = disk(.none)
-        let fixture = try SpillFixture(
-            faulty,
-            limits: SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
-        )
-        let record = try fixture.write(Content.noise.bytes(100_000), assurance: .taken)
-        let before = faulty.calls(.dropCached)
-        for _ in 0..<3 { _ = try fixture.read(record) }
-        #expect(faulty.calls(.dropCached) - before == (bypasses ? 3 : 0))
-        // That it cannot be dropped is no reason not to have read it.
-        faulty.set(.init(.error(EIO), on: .dropCached))
-        _ = try fixture.read(record)
-    }
 }

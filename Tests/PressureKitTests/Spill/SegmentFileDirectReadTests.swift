@@ -1,6 +1,7 @@
 import Glibc
 import PressureKitTestSupport
 import PressureKitTesting
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -42,20 +43,60 @@ import Testing
         }
     }
 
-    /// One call for each chunk, and nothing that would have to be dropped. Shorter ones, and all without such a limit, go
-    /// through the page cache.
+    /// One call for each chunk, and nothing that would have to be dropped: long ones past the page cache, short ones so that they
+    /// are not kept there.
     @Test(arguments: [true, false]) func aReadIsOneCall(bypasses: Bool) throws {
         let faulty = disk()
         let limits = SpillLimits(freeSpaceFloor: .zero, bypassPageCache: bypasses)
         let fixture = try SpillFixture(faulty, limits: limits)
         #expect(faulty.calls(.advise) == 1)
-        for (count, isLong) in [(4096, false), (16_383, false), (16_384, true), (131_071, true), (262_144, true)] {
+        for count in [1, 4096, 16_383, 16_384, 131_071, 262_144] {
             let record = try fixture.write(Content.noise.bytes(count), assurance: .taken)
             let (reads, drops) = (faulty.calls(.read), faulty.calls(.dropCached))
             _ = try fixture.read(record)
             #expect(faulty.calls(.read) - reads == 1)
-            #expect(faulty.calls(.dropCached) - drops == (bypasses && !isLong ? 1 : 0), "\(count) bytes")
+            #expect(faulty.calls(.dropCached) == drops, "\(count) bytes")
         }
+    }
+
+    /// Where short ones have to be kept, a mebibyte of them is dropped together: each drop interrupts all processors.
+    @Test func whatHasToBeKeptIsDroppedTogether() throws {
+        let base = InMemoryFileSystem()
+        base.setUncachedReads(false)
+        let faulty = FaultyFileSystem(wrapping: base)
+        let fixture = try SpillFixture(faulty, limits: Self.underALimit)
+        let bytes = Content.noise.bytes(5000)
+        // Two units each.
+        let record = try fixture.write(bytes, .stored, assurance: .taken)
+        let (reads, drops) = (faulty.calls(.read), faulty.calls(.dropCached))
+        for read in 1...300 {
+            #expect(try fixture.read(record) == bytes)
+            #expect(faulty.calls(.dropCached) - drops == read / 128)
+        }
+        #expect(faulty.calls(.read) - reads == 301, "what is refused is asked for once")
+        // That they cannot be dropped is no reason not to have read them.
+        faulty.set(.init(.error(EIO), on: .dropCached))
+        for _ in 0..<128 { #expect(try fixture.read(record) == bytes) }
+        #expect(faulty.calls(.dropCached) - drops == 3)
+    }
+
+    /// A file system that has no such read is told from one that fails to read.
+    @Test(arguments: [EOPNOTSUPP, EINVAL, EPERM, EIO]) func onlyARefusalIsAskedForOtherwise(number: CInt) throws {
+        let faulty = disk()
+        let fixture = try SpillFixture(faulty, limits: Self.underALimit)
+        let bytes = Content.noise.bytes(5000)
+        let record = try fixture.write(bytes, .stored, assurance: .taken)
+        faulty.set(.init(.error(number), on: .read, .once(1)))
+        guard number == EIO else {
+            #expect(try fixture.read(record) == bytes)
+            let isRefused = fixture.file.isUncachedRefused.load(ordering: .relaxed)
+            #expect(isRefused)
+            return
+        }
+        #expect(throws: SpillFailure.readFailed(.ioError)) { try fixture.read(record) }
+        #expect(try fixture.read(record) == bytes)
+        let isRefused = fixture.file.isUncachedRefused.load(ordering: .relaxed)
+        #expect(!isRefused)
     }
 
     /// Devices may be read far ahead: a few neighbours in a row must not bring those behind them into memory.
@@ -68,7 +109,9 @@ import Testing
         let before = try CachedPages(ofFile: fixture.file.descriptor)
         #expect(before.cached == 0 && before.all >= 64 * length / 4096)
         for index in 0..<16 { #expect(try fixture.read(records[index]) == values[index]) }
-        #expect(try CachedPages(ofFile: fixture.file.descriptor).cached == 0)
+        // Kernels before 6.14 keep what was read for a while.
+        let isKept = fixture.file.isUncachedRefused.load(ordering: .relaxed)
+        #expect(try CachedPages(ofFile: fixture.file.descriptor).cached <= (isKept ? 16 * length / 4096 : 0))
     }
 
     /// A file system that opens such a file and reads nothing of it is asked once.
