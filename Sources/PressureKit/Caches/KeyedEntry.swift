@@ -240,6 +240,8 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
 
     override func digestedValues() throws -> [DigestedValue] { try digestedValuesByKey() }
 
+    override var hasOneValue: Bool { false }
+
     /// As for other caches; but of a plan that is full it leaves whole shards, which are the first of the next one.
     override func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
         let count = KeyedShards<Key, Value>.count
@@ -258,6 +260,7 @@ final class KeyedEntry<Key: Hashable & Sendable, Value: Spillable>: ValueEntry<V
                 return false
             }
             if isLeft { return firstListed.store(number, ordering: .relaxed) }
+            storage.priority?.yield()
         }
     }
 

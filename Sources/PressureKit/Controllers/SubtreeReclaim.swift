@@ -33,9 +33,8 @@ struct SubtreeReclaim {
         storage.begin(engine.policy, at: moment, goal: goal)
         let canSpill = engine.canSpill
         defer { if engine.policy.learnsUses { engine.history.withLock { $0.learn(storage.seen, at: now) } } }
-        for (entry, isVisible) in entries {
-            entry.list(in: storage, canSpill: canSpill, isVisible: isVisible, depth: 0)
-        }
+        for (entry, isVisible) in entries { storage.add(entry, isVisible: isVisible, depth: 0) }
+        storage.list(canSpill: canSpill)
         // The storage has as many choices as candidates.
         let plan = unsafe Planner.plan(
             UnsafeBufferPointer(rebasing: storage.candidates[..<storage.candidateCount]),

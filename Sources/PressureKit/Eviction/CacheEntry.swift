@@ -152,10 +152,12 @@ package class CacheEntry: @unchecked Sendable {
     /// or goes meanwhile may be left out, and slots without a value may be passed too.
     func forEachSlotInSlices(_ body: (UnsafeMutableRawPointer) -> Void) { unsafe forEachSlot(body) }
 
-    /// Lists every value that could leave memory, and those that cannot now. Under the locks of the tree; allocates
+    /// Whether it has one value, loaded or not: a sample takes or leaves it as a whole.
+    var hasOneValue: Bool { true }
+
+    /// Lists every value that could leave memory, and those that cannot now. Without the locks of the tree; allocates
     /// nothing.
     func list(in storage: PlanStorage, canSpill: Bool, isVisible: Bool, depth: UInt16) {
-        guard storage.takesNext() else { return }
         unsafe forEachSlot { slot in
             unsafe list(slot, in: storage, canSpill: canSpill, isVisible: isVisible, depth: depth)
         }

@@ -67,9 +67,20 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var finished = unsafe UnsafeMutableBufferPointer<UInt32>(start: nil, count: 0)
     /// Slots whose readers are being counted.
     private(set) var slots = unsafe UnsafeMutableBufferPointer<UnsafeMutableRawPointer>(start: nil, count: 0)
-    /// The entries of this round's candidates, retained.
-    private var owners = unsafe UnsafeMutableBufferPointer<Unmanaged<CacheEntry>>(start: nil, count: 0)
+    /// A cache whose values are listed. Retained.
+    @unsafe private struct Owner {
+        var entry: Unmanaged<CacheEntry>
+        var depth: UInt16
+        var isVisible: Bool
+    }
+
+    /// Whose values this round lists.
+    private var owners = unsafe UnsafeMutableBufferPointer<Owner>(start: nil, count: 0)
     private var ownerCount = 0
+    /// Whether the one whose values are being listed has told of those that have ended.
+    private var hasReportedEnds = false
+    /// Of the thread that makes the plan, if others are to run first.
+    private(set) var priority: ThreadPriority?
 
     /// What has happened, over all rounds.
     let tally = ReclaimTally()
@@ -199,8 +210,10 @@ package final class PlanStorage: @unchecked Sendable {
         wantsAll: Bool = false,
         compression: CompressedTierUse = .none,
         sample: PlanSample = .all,
-        pace: PlanPace = .reclaim
+        pace: PlanPace = .reclaim,
+        priority: ThreadPriority? = nil
     ) {
+        self.priority = priority
         self.sample = sample
         self.pace = pace
         self.compression = compression
@@ -224,8 +237,30 @@ package final class PlanStorage: @unchecked Sendable {
     /// About how many values there are that could be seen.
     var population: Int { (seenCount - beyondSample) * sample.parts }
 
-    /// Whether the next cache of a single value is to be listed.
-    func takesNext() -> Bool { sample.takesNext() }
+    /// Has a cache's values listed, if they are of the sample. Retains it until the round is over: it may leave the tree before.
+    func add(_ entry: CacheEntry, isVisible: Bool, depth: UInt16) {
+        // What there is no room for was registered a moment ago, and is left for the next reclaim.
+        guard !entry.hasOneValue || sample.takesNext(), ownerCount < ownerCapacity else { return }
+        unsafe owners[ownerCount] = Owner(entry: .passRetained(entry), depth: depth, isVisible: isVisible)
+        ownerCount += 1
+    }
+
+    /// Lists the values of all caches that were added, but for those that a plan which is full can leave for the next round.
+    /// Takes the locks of each cache in turn.
+    func list(canSpill: Bool) {
+        for index in 0..<ownerCount {
+            let owner = unsafe owners[index]
+            hasReportedEnds = false
+            // Retained by `add`.
+            unsafe owner.entry._withUnsafeGuaranteedRef {
+                unsafe $0.list(in: self, canSpill: canSpill, isVisible: owner.isVisible, depth: owner.depth)
+            }
+            if index % Self.ownersBetweenYields == 0 { priority?.yield() }
+        }
+    }
+
+    /// Listing one takes some microseconds.
+    private static let ownersBetweenYields = 32
 
     /// Looks at what is remembered of a value's uses, if the policy learns from that: whether it does.
     func look(_ uses: inout UseRecord, stamp: UInt32, arrival: UInt32, hits: UInt8) -> Bool {
@@ -260,11 +295,14 @@ package final class PlanStorage: @unchecked Sendable {
         seenBytes += candidate.footprint
         if !candidate.method.needsCopy { seenFreeBytes += candidate.footprint }
         if isBound { seenBoundBytes += candidate.footprint }
-        // What does not fit was registered a moment ago, and is left for the next reclaim.
-        guard capacity > 0, keep(entry) else { return }
+        guard capacity > 0 else { return }
+        if !hasReportedEnds {
+            hasReportedEnds = true
+            if policy.learnsUses { entry.reportEnds(to: &seen.ends) }
+        }
         if candidateCount == capacity { thin() }
         unsafe candidates[candidateCount] = candidate
-        // Retained by `keep`.
+        // Retained by `add`.
         unsafe places[candidateCount] = Place(entry: .passUnretained(entry), slot: slot)
         candidateCount += 1
     }
@@ -273,19 +311,6 @@ package final class PlanStorage: @unchecked Sendable {
     func skip(_ entry: CacheEntry, _ reason: EvictionReport.SkipReason, footprint: Int) {
         keptBytes += footprint
         tally.add(entry, .skipped(reason)) { $0.bytes += footprint }
-    }
-
-    /// Retains an entry for as long as the round lasts; an entry lists all its values in one go.
-    private func keep(_ entry: CacheEntry) -> Bool {
-        // Retained, so nobody else is at this address.
-        if ownerCount > 0, unsafe owners[ownerCount - 1].toOpaque() == Unmanaged.passUnretained(entry).toOpaque() {
-            return true
-        }
-        guard ownerCount < ownerCapacity else { return false }
-        unsafe owners[ownerCount] = .passRetained(entry)
-        ownerCount += 1
-        if policy.learnsUses { entry.reportEnds(to: &seen.ends) }
-        return true
     }
 
     /// Makes room: keeps those that come to the goal, if that is known and they are no more than half, else the half that
@@ -331,7 +356,7 @@ package final class PlanStorage: @unchecked Sendable {
 
     /// Forgets the candidates.
     private func clearCandidates() {
-        for index in 0..<ownerCount { unsafe owners[index].release() }
+        for index in 0..<ownerCount { unsafe owners[index].entry.release() }
         ownerCount = 0
         candidateCount = 0
         victimCount = 0

@@ -1,4 +1,5 @@
 import PressureSignals
+import PressureSystem
 import Synchronization
 
 /// Batches that keep a full cache below its limit, without a word to anybody.
@@ -13,6 +14,7 @@ extension ReclaimEngine {
     ///     Others take the memory otherwise.
     ///   - isUrgent: Whether somebody waits for it, or soon will.
     ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
+    ///   - priority: The calling thread's: if it is not urgent, others run first.
     ///   - room: What memory there was; `nil` while nobody watches.
     func reclaimBatch(
         _ goal: Int,
@@ -21,6 +23,7 @@ extension ReclaimEngine {
         isTrade: Bool,
         isUrgent: Bool = true,
         isHurried: @escaping () -> Bool = { false },
+        priority: ThreadPriority? = nil,
         room: AdmissionRoom? = nil
     ) -> Int {
         guard let taken = storage.take() else {
@@ -29,6 +32,7 @@ extension ReclaimEngine {
         var progress = Progress(taken, to: primary, residentBefore: 0)
         if isTrade { progress.isHurried = isHurried }
         progress.isUrgent = isUrgent
+        if !isUrgent { progress.priority = priority }
         progress.room = room
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue

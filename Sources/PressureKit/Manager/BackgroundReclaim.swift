@@ -37,6 +37,7 @@ struct BackgroundReclaim: Sendable {
                     isTrade: !isTaken,
                     isUrgent: wish.isUrgent,
                     isHurried: context.admission.isPressed,
+                    priority: priority,
                     room: wish.room
                 )
             }

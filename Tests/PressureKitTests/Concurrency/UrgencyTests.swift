@@ -90,6 +90,50 @@ import Testing
         withExtendedLifetime(cache) {}
     }
 
+    /// Others run while a batch is made that is in no hurry, and nothing that they need is locked then: not the tree, nor a cache.
+    @Test(arguments: [false, true], [1, 200]) func othersRunBetweenTwoSteps(isUrgent: Bool, controllers: Int) throws {
+        let manager = try makeManager(fileSystem: InMemoryFileSystem())
+        let caches = try (0..<controllers).map { number in
+            let child = PressureController("\(number)")
+            try manager.root.addChild(child)
+            return try child.keyedCache("values") { (key: Int) in [UInt8](repeating: 1, count: 1000) }
+        }
+        for key in 0..<2000 / controllers { for cache in caches { try cache.loadIfNeeded(for: key) } }
+        let turns = Shared(0)
+        let letOthersRun: @Sendable () -> Void = {
+            turns.change { $0 += 1 }
+            let visitor = PressureController("visitor")
+            #expect(throws: Never.self) {
+                try manager.root.addChild(visitor)
+                for cache in caches { _ = try cache.valueIfPresent(for: 0) }
+            }
+            visitor.removeFromParent()
+        }
+        let priority = ThreadPriority(apply: { _ in }, letOthersRun: letOthersRun)
+        priority.set(isUrgent: false)
+        let freed = manager.context.engine.reclaimBatch(
+            100_000,
+            root: manager.root,
+            isWhole: true,
+            isTrade: true,
+            isUrgent: isUrgent,
+            priority: priority
+        )
+        #expect(freed >= 100_000)
+        #expect(isUrgent ? turns.value == 0 : turns.value > 10)
+    }
+
+    /// Who comes to wait for it meanwhile ends that.
+    @Test func whoIsUrgentLetsNobodyRun() {
+        let turns = Shared(0)
+        let priority = ThreadPriority(apply: { _ in }, letOthersRun: { turns.change { $0 += 1 } })
+        for isUrgent in [false, true, false] {
+            priority.set(isUrgent: isUrgent)
+            priority.yield()
+        }
+        #expect(turns.value == 2)
+    }
+
     /// Says what the thread's priority is while it is encoded, before and after somebody has raised it.
     private struct Slow: EncodedSpillable {
         struct Progress: Sendable {

@@ -33,9 +33,9 @@ import Testing
             let entry = entry()
             seen = entry
             storage.begin(LeastRecentlyUsed(), at: PlanMoment(now: 1), goal: nil)
+            storage.add(entry, isVisible: false, depth: 0)
             // The slot is the entry's own.
             unsafe storage.append(candidate(footprint: 7), entry: entry, slot: entry.slot.base)
-            storage.skip(entry, .pinned, footprint: 9)
         }
         #expect(seen != nil)
         #expect(storage.seenBytes == 7)
@@ -50,16 +50,21 @@ import Testing
         let storage = PlanStorage()
         storage.reserve(values: 1, caches: 1)
         storage.begin(LeastRecentlyUsed(), at: PlanMoment(now: 1), goal: nil)
-        let entries = (0..<100).map { entry("\($0)") }
-        for entry in entries {
-            // The slot is the entry's own.
-            unsafe storage.append(candidate(), entry: entry, slot: entry.slot.base)
-            storage.skip(entry, .busy, footprint: 1)
-        }
-        #expect(storage.candidateCount == 64)
-        #expect(storage.seenCount == 100)
+        var entries = (0..<100).map { entry("\($0)") }
+        let all = entries.map(WeakEntry.init)
+        for entry in entries { storage.add(entry, isVisible: false, depth: 0) }
+        for entry in entries { storage.skip(entry, .busy, footprint: 1) }
         #expect(storage.tally.rowCount == storage.tally.capacity)
         #expect(storage.tally.unlisted == 100 - storage.tally.capacity)
+        storage.tally.clearSkips()
+        entries = []
+        #expect(all.count { $0.entry != nil } == 64)
+        storage.clear()
+        #expect(all.allSatisfy { $0.entry == nil })
+    }
+
+    private struct WeakEntry {
+        weak var entry: CacheEntry?
     }
 
     /// Whatever the order in which values are listed, those that go first are kept.

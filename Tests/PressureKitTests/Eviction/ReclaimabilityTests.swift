@@ -56,7 +56,8 @@ import Testing
             let storage = PlanStorage()
             storage.reserve(values: 2_000, caches: 4)
             storage.begin(LeastRecentlyUsed(), at: PlanMoment(now: UseClock.tick()), goal: nil, sample: sample)
-            manager.root.listCandidates(in: storage, canSpill: true)
+            manager.root.collectOwners(in: storage)
+            storage.list(canSpill: true)
             defer { storage.clear() }
             return (0..<storage.candidateCount).count { unsafe storage.candidates[$0].arrival &- stamp &- 1 < 1 << 20 }
         }
