@@ -31,17 +31,18 @@ extension CacheEntry {
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = isOver ? 0 : statistics.restoreCost(byteCount: plainBytes)
         let canDrop = word.isReloadable && !word.isClean
+        let compression = storage.compression.for(byteCount: plainBytes)
         // What a server may give up and nobody makes again is better off compressed in memory.
-        let isSafe = storage.keepsEverything || word.isReloadable || storage.compression == .none
+        let isSafe = storage.keepsEverything || word.isReloadable || compression == .none
         let canSpill = canSpill && isSafe
         let goesWithoutCopy = storage.pace == .hasty && canDrop
         let freely =
             goesWithoutCopy
             ? .drop
-            : unsafe wayOut(slot, word, canSpill: canSpill, compression: storage.compression)
+            : unsafe wayOut(slot, word, canSpill: canSpill, compression: compression)
         let agreement = traits.current
         let method =
-            ended ?? agreement.method(for: word, canSpill: canSpill, compression: storage.compression, freely: freely)
+            ended ?? agreement.method(for: word, canSpill: canSpill, compression: compression, freely: freely)
         guard let method else {
             return storage.skip(self, noteRefusal(), footprint: footprint)
         }

@@ -67,6 +67,34 @@ import Testing
         for (cache, value) in zip(caches, values) { #expect(try await cache.value() == value) }
     }
 
+    /// Each compressed value takes pages of its own: what would not get by with fewer goes where it would go without the tier, at
+    /// once.
+    @Test(arguments: [(1000, false), (4551, false), (4552, true), (9000, true)])
+    func whatHasNothingToGainIsNotCompressed(byteCount: Int, isCompressed: Bool) async throws {
+        let (manager, controller) = try manager(.first(upTo: .mebibytes(8)))
+        let values = (0..<20).map { makeBytes(byteCount, seed: UInt64($0), randomBits: 1) }
+        let caches = try values.enumerated().map { try controller.cache("\($0.offset)", initialValue: $0.element) }
+        let report = await manager.simulateMemoryWarning(.critical)
+        #expect(report.skipped.isEmpty)
+        #expect(caches.allSatisfy { $0.residency == (isCompressed ? .compressed : .spilled) })
+        #expect(try memory(manager).frames == (isCompressed ? 20 : 0))
+        for (cache, value) in zip(caches, values) { #expect(try await cache.value() == value) }
+    }
+
+    /// With no disk either, it stays, and nobody tries.
+    @Test func whatHasNothingToGainStaysWhereThereIsNoDisk() async throws {
+        let faulty = FaultyFileSystem(wrapping: InMemoryFileSystem())
+        let (manager, controller) = try manager(.whenSpillingFails(upTo: .mebibytes(8)), fileSystem: faulty)
+        let cache = try controller.cache("small", initialValue: makeBytes(1000, seed: 1, randomBits: 1))
+        let large = try controller.cache("large", initialValue: makeBytes(9000, seed: 1, randomBits: 1))
+        faulty.set(.init(.error(EIO), on: .write))
+        for _ in 0..<3 { _ = await manager.simulateMemoryWarning(.critical) }
+        #expect(cache.residency == .resident)
+        #expect(large.residency == .compressed)
+        let report = await manager.simulateMemoryWarning(.critical)
+        #expect(report.skipped.map(\.reason) == [.spillSuspended])
+    }
+
     /// With the disk at hand, not shrinking is no reason to stay.
     @Test func whatDoesNotShrinkGoesToTheDisk() async throws {
         let (manager, controller) = try manager(.first(upTo: .mebibytes(8)))
