@@ -44,6 +44,8 @@ struct SubtreeReclaim {
             at: moment
         )
         for victim in 0..<storage.beginVictims(plan.count) { evict(victim, storage, moment, &report) }
+        // What could not be written, or is in use, is still wanted: the veto that is gone was not the only reason.
+        if isHeld { for (entry, _) in entries where entry.residentByteCount > 0 { entry.traits.hold() } }
         report.fill(from: storage.tally, isMemoryBacked: engine.isMemoryBacked)
         report.returned = ByteCount(bytes: before - engine.residentBytes())
         report.duration = context.clock.now() - start
@@ -76,7 +78,8 @@ extension PressureController {
     }
 
     /// Asks again for what a reclaim had left in memory because of a veto (`shouldEvict`), here and below, and evicts what
-    /// is not vetoed any more. Call it when the reason for a veto is gone: the memory may still be wanted.
+    /// is not vetoed any more. Call it when the reason for a veto is gone: the memory may still be wanted. What cannot leave then,
+    /// being in use or because the disk is full, is what the next call asks for.
     ///
     /// Suspends until that is done; the work is done on a thread of the library's own. Evicts nothing when no veto stood
     /// in the way of a reclaim, or the controller is in no manager's tree.

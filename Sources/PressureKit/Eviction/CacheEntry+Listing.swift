@@ -31,7 +31,7 @@ extension CacheEntry {
         let plainBytes = unsafe plainByteCount(slot)
         let restoreCost = isOver ? 0 : statistics.restoreCost(byteCount: plainBytes)
         let canDrop = word.isReloadable && !word.isClean
-        let compression = storage.compression.for(byteCount: plainBytes)
+        let compression = storage.compression.forValue(of: plainBytes)
         // What a server may give up and nobody makes again is better off compressed in memory.
         let isSafe = storage.keepsEverything || word.isReloadable || compression == .none
         let canSpill = canSpill && isSafe

@@ -37,7 +37,7 @@ package enum CompressedTierUse: Sendable {
     case first
 
     /// What is left of it for a value of so many bytes.
-    func `for`(byteCount: Int) -> Self { byteCount < Self.leastBytes ? .none : self }
+    func forValue(of byteCount: Int) -> Self { byteCount < Self.leastBytes ? .none : self }
 
     /// A copy in memory takes whole pages, and has to be a tenth smaller than the value.
     private static let leastBytes = (ExtentAllocator.unitSize * 10 + 8) / 9

@@ -83,7 +83,8 @@ final class ReclaimThread: Sendable {
             state.queue.add(request)
             return true
         }
-        guard !isAccepted else { return }
+        // A batch that is under way may be in no hurry.
+        guard !isAccepted else { return raise() }
         var report: EvictionReport? = EvictionReport(cause: request.cause)
         request.reply?(&report)
     }
@@ -93,8 +94,10 @@ final class ReclaimThread: Sendable {
     /// - Parameter isUrgent: Whether somebody waits for it, or soon will: a batch that was begun in no hurry is in one now.
     func makeRoom(isUrgent: Bool) {
         board.wantRoom()
-        if isUrgent { board.priority.object?.set(isUrgent: true) }
+        if isUrgent { raise() }
     }
+
+    private func raise() { board.priority.object?.set(isUrgent: true) }
 
     /// The same, for somebody who waits.
     ///

@@ -65,8 +65,8 @@ import Testing
         #expect(told.value.count == 3, "nothing has changed")
     }
 
-    /// A batch that was begun in no hurry is raised by who finds that it is urgent, and goes on so.
-    @Test(.timeLimit(.minutes(1))) func aBatchUnderWayIsRaised() throws {
+    /// A batch that was begun in no hurry is raised by who finds that it is urgent, or asks for a reclaim, and goes on so.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func aBatchUnderWayIsRaised(isAskedFor: Bool) throws {
         let manager = try makeManager(fileSystem: InMemoryFileSystem())
         let clock = manager.context.clock
         let progress = ConditionLock<Slow.Progress>(.init())
@@ -80,7 +80,12 @@ import Testing
         )
         thread.makeRoom(isUrgent: false)
         progress.wait { $0.nice.isEmpty ? nil : () }
-        thread.makeRoom(isUrgent: true)
+        if isAskedFor {
+            let cause = PressureCause(origin: .request, source: "test", levelBefore: .normal, levelAfter: .normal)
+            thread.request(ReclaimRequest(cause: cause, amount: .everything, warns: false))
+        } else {
+            thread.makeRoom(isUrgent: true)
+        }
         progress.withLock { $0.isRaised = true }
         let nice = progress.wait { $0.nice.count == 2 ? $0.nice : nil }
         #expect(nice == [Self.nice(), try Self.raised()])

@@ -1,3 +1,4 @@
+import Glibc
 import PressureKitTestSupport
 import PressureKitTesting
 import Synchronization
@@ -72,6 +73,31 @@ import Testing
         #expect(free.isLoaded && held.residency == .spilled)
         #expect(try await held.value() == makeBytes(1000, seed: 1))
         #expect(await app.attemptEviction().evicted.isEmpty, "no reclaim has asked for it since")
+    }
+
+    /// What a veto had kept goes when there is a disk to go to, and is asked for until then.
+    @Test func aVetoThatIsTakenBackWhileTheDiskIsFullLosesNothing() async throws {
+        let clock = ManualClock()
+        let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
+        let manager = try makeManager(fileSystem: disk) { $0.clock = clock }
+        let app = try addController("app", to: manager.root)
+        app.delegate = delegate
+        delegate.vetoes.withLock { $0 = ["held"] }
+        let held = try app.cache("held", initialValue: makeBytes(1000, seed: 1))
+        let free = try app.cache("free", initialValue: makeBytes(1000, seed: 2))
+        disk.set(.init(.error(ENOSPC), on: .write))
+        #expect(await manager.simulateMemoryWarning(.critical).evicted.isEmpty)
+        delegate.vetoes.withLock { $0 = [] }
+        let writes = disk.calls(.write)
+        let report = await app.attemptEviction()
+        #expect(report.skipped.map(\.path) == ["app/held"])
+        #expect(report.skipped.map(\.reason) == [.spillSuspended])
+        #expect(disk.calls(.write) == writes, "a full disk was hammered")
+        disk.set(nil)
+        clock.advance(by: .seconds(2))
+        #expect(await app.attemptEviction().evicted.map(\.path) == ["app/held"])
+        #expect(held.residency == .spilled && free.isLoaded)
+        #expect(try await held.value() == makeBytes(1000, seed: 1))
     }
 
     @Test func onlyWhatMayBeKeptCanBeVetoed() async throws {
