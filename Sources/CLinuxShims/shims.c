@@ -187,16 +187,10 @@ int pk_usable_cpus(void) {
     return count > 0 ? count : 1;
 }
 
-int64_t pk_read_two(int descriptor, int64_t offset, void *first, size_t first_count, void *second,
+int64_t pk_read_two(int descriptor, int64_t offset, bool uncached, void *first, size_t first_count, void *second,
                     size_t second_count) {
     struct iovec parts[2] = {{first, first_count}, {second, second_count}};
-    return preadv(descriptor, parts, 2, offset);
-}
-
-int64_t pk_read_two_uncached(int descriptor, int64_t offset, void *first, size_t first_count, void *second,
-                             size_t second_count) {
-    struct iovec parts[2] = {{first, first_count}, {second, second_count}};
-    return preadv2(descriptor, parts, 2, offset, RWF_DONTCACHE);
+    return uncached ? preadv2(descriptor, parts, 2, offset, RWF_DONTCACHE) : preadv(descriptor, parts, 2, offset);
 }
 
 int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t first_count, const void *second,

@@ -36,11 +36,7 @@ package struct LinuxFileSystem: FileSystem {
         into first: UnsafeMutableRawBufferPointer,
         _ second: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
-        // The kernel writes at most the lengths given, into buffers the caller holds for the call.
-        let count = try retrying {
-            unsafe pk_read_two(descriptor, offset, first.baseAddress, first.count, second.baseAddress, second.count)
-        }
-        return Int(count)
+        try unsafe read(descriptor, at: offset, isUncached: false, into: first, second)
     }
 
     package func readUncached(
@@ -49,11 +45,22 @@ package struct LinuxFileSystem: FileSystem {
         into first: UnsafeMutableRawBufferPointer,
         _ second: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
-        // As in `read`.
+        try unsafe read(descriptor, at: offset, isUncached: true, into: first, second)
+    }
+
+    private func read(
+        _ descriptor: CInt,
+        at offset: Int64,
+        isUncached: Bool,
+        into first: UnsafeMutableRawBufferPointer,
+        _ second: UnsafeMutableRawBufferPointer
+    ) throws(Errno) -> Int {
+        // The kernel writes at most the lengths given, into buffers the caller holds for the call.
         let count = try retrying {
-            unsafe pk_read_two_uncached(
+            unsafe pk_read_two(
                 descriptor,
                 offset,
+                isUncached,
                 first.baseAddress,
                 first.count,
                 second.baseAddress,

@@ -111,13 +111,10 @@ int pk_epoll_wait(int epoll, uint64_t *tokens, bool *failed, int capacity, int t
 /// The number of CPUs this process may run on (`sched_getaffinity(2)`), at least 1.
 int pk_usable_cpus(void);
 
-/// `preadv(2)` into two buffers, either of which may be empty. Behind _DEFAULT_SOURCE.
-int64_t pk_read_two(int descriptor, int64_t offset, void *first, size_t first_count, void *second, size_t second_count);
-
-/// The same with RWF_DONTCACHE (Linux 6.14), which C libraries do not know yet: EOPNOTSUPP where the kernel or the file system
-/// does not.
-int64_t pk_read_two_uncached(int descriptor, int64_t offset, void *first, size_t first_count, void *second,
-                             size_t second_count);
+/// `preadv(2)` into two buffers, either of which may be empty. Behind _DEFAULT_SOURCE. Uncached with RWF_DONTCACHE
+/// (Linux 6.14), which C libraries do not know yet: EOPNOTSUPP where the kernel or the file system does not.
+int64_t pk_read_two(int descriptor, int64_t offset, bool uncached, void *first, size_t first_count, void *second,
+                    size_t second_count);
 
 /// `pwritev(2)` from two buffers, either of which may be empty. Behind _DEFAULT_SOURCE.
 int64_t pk_write_two(int descriptor, int64_t offset, const void *first, size_t first_count, const void *second,

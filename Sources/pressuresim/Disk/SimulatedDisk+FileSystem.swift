@@ -27,12 +27,10 @@ extension SimulatedDisk: NamedFileSystem {
         into first: UnsafeMutableRawBufferPointer,
         _ second: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
-        let (condition, start) = try beginReading(at: offset)
         // The caller's buffers, passed on.
-        let done = try unsafe base.read(descriptor, at: offset, into: first, second)
-        count(read: done)
-        time.wait(condition.duration(reading: done), since: start)
-        return done
+        try timed(readingAt: offset) { () throws(Errno) in
+            try unsafe base.read(descriptor, at: offset, into: first, second)
+        }
     }
 
     func readUncached(
@@ -43,11 +41,9 @@ extension SimulatedDisk: NamedFileSystem {
     ) throws(Errno) -> Int {
         // As in `read`. An imagined disk has no page cache, whatever the bytes lie on here.
         if isImagined { return try unsafe read(descriptor, at: offset, into: first, second) }
-        let (condition, start) = try beginReading(at: offset)
-        let done = try unsafe base.readUncached(descriptor, at: offset, into: first, second)
-        count(read: done)
-        time.wait(condition.duration(reading: done), since: start)
-        return done
+        return try timed(readingAt: offset) { () throws(Errno) in
+            try unsafe base.readUncached(descriptor, at: offset, into: first, second)
+        }
     }
 
     func write(

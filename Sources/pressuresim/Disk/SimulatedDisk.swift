@@ -56,16 +56,20 @@ final class SimulatedDisk: Sendable {
 
     // MARK: For the file system
 
-    /// Begins to read at a place.
+    /// Reads at a place, and takes the time that the condition says: how many bytes.
     ///
-    /// - Throws: what the condition refuses.
-    func beginReading(at offset: Int64) throws(Errno) -> (condition: DiskCondition, start: MonotonicInstant) {
+    /// - Throws: what the condition refuses, or the read throws.
+    func timed(readingAt offset: Int64, _ read: () throws(Errno) -> Int) throws(Errno) -> Int {
         let condition = condition
         if condition.failingReads > 0 {
             var place = SplitMix64(seed: seed, stream: UInt64(bitPattern: offset / BlockMap.blockSize))
             if place.unit() < condition.failingReads { throw refuse(.ioError, condition) }
         }
-        return (condition, time.now())
+        let start = time.now()
+        let done = try read()
+        count(read: done)
+        time.wait(condition.duration(reading: done), since: start)
+        return done
     }
 
     /// Begins to write.

@@ -165,7 +165,7 @@ extension WorthContent {
     /// Leaves nothing in the page cache.
     private func read(_ descriptor: CInt, at offset: off_t, into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
         // As many bytes as there is room for.
-        let count = unsafe pk_read_two_uncached(descriptor, Int64(offset), bytes.baseAddress, bytes.count, nil, 0)
+        let count = unsafe pk_read_two(descriptor, Int64(offset), true, bytes.baseAddress, bytes.count, nil, 0)
         guard count < 0 else { return Int(count) }
         defer { _ = posix_fadvise(descriptor, offset, off_t(bytes.count), POSIX_FADV_DONTNEED) }
         return unsafe pread(descriptor, bytes.baseAddress, bytes.count, offset)
