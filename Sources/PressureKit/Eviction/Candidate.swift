@@ -97,8 +97,8 @@ extension Candidate.Method {
     /// Whether a copy is worth its writing depends on how often the value will come back, and that is unknown. So it is the
     /// more likely to be written the larger a part of the writing one return saves: a value that comes back again and again
     /// has its copy by the time its loads have cost about as much. (Renting skis, at random: Karlin, Manasse, McGeoch and
-    /// Owicki, SODA 1990.) If a restore saves less than a third of a load, nothing is written: while a cache gets its copies,
-    /// writing them takes more from its readers than they would ever save.
+    /// Owicki, SODA 1990.) If a restore saves less than an eighth of a load, nothing is written: what both take varies by as
+    /// much from one moment to the next.
     ///
     /// But what a restore takes is known only of values that were written: a cache would go by an estimate for ever. So a few
     /// are written to find out, for a fiftieth of the time that loads take. And where a load is so short that all depends on how
@@ -129,7 +129,7 @@ extension Candidate.Method {
         let saved = loadTime - restore
         guard let writeTime else { return saved > .zero ? copy : .drop }
         let isKnown = !isUnconfirmed || loadTime >= Self.longLoad
-        let isWorthIt = isKnown && saved > .zero && saved * 3 >= loadTime
+        let isWorthIt = isKnown && saved > .zero && saved * 8 >= loadTime
         let gain = max(isWorthIt ? saved : .zero, findsOut ? loadTime / 50 : .zero)
         return gain / writeTime > draw ? copy : .drop
     }

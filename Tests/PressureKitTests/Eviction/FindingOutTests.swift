@@ -90,12 +90,12 @@ import Testing
         #expect(abs(Double(written) / 1000 - part) < 0.011)
     }
 
-    /// A load that the page cache mostly answers in 50 µs, and else the disk in 900: 156 on average, and a restore takes 130.
+    /// A load that the page cache mostly answers in 50 µs, and else the disk in 900: 156 on average, and a restore takes 180.
     /// Sometimes several of the slow ones come one after the other, and copies seem to be worth it.
     @Test func copiesAreNotWrittenForTheDisksMood() {
         let statistics = CacheStatistics()
         var random = SeededGenerator(seed: 3)
-        for _ in 0..<100 { statistics.noteRestore(.microseconds(130), byteCount: 4096) }
+        for _ in 0..<100 { statistics.noteRestore(.microseconds(180), byteCount: 4096) }
         let worth = (0..<10_000).count { _ in
             statistics.noteLoad(.microseconds(Int.random(in: 0..<8, using: &random) == 0 ? 900 : 50))
             let method = Candidate.Method.forDirty(

@@ -194,8 +194,8 @@ import Testing
     /// The less one return saves, the fewer values are written; a few are where nobody knows what a restore takes.
     @Test(
         arguments: [
-            (10, false, 0.0), (14, false, 0), (15, false, 0.25), (30, false, 1), (60, false, 1),
-            (5, true, 0.005), (14, true, 0.014), (15, true, 0.25), (60, true, 1),
+            (10, false, 0.0), (11, false, 0), (12, false, 0.1), (15, false, 0.25), (30, false, 1), (60, false, 1),
+            (5, true, 0.005), (11, true, 0.011), (15, true, 0.25), (60, true, 1),
         ]
     )
     func aCopyHasToBeWorthItsWriting(load: Int, findsOut: Bool, part: Double) {
