@@ -13,7 +13,8 @@ struct WorthCommand: AsyncParsableCommand {
             Reads from one cache in a cgroup of its own, without swap: once a dictionary with a bound in bytes, the least
             recently used first to go, and once PressureKit with nothing set. Same keys, same bytes, same loader (read from
             a file and inflate). The bound of the LRU is looked for first: the fastest with which the kernel does not kill
-            the process. Both are measured in turns.
+            the process. Both are measured in turns, in the steady state: after every value was read
+            once, and then for twice as long as that took.
 
               sudo pressuresim worth --quick
               sudo pressuresim worth --kind all --html worth.html
@@ -78,7 +79,7 @@ struct WorthCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long a load waits before it reads the file, as for a database. All values are read once first.",
+            "How long a load waits before it reads the file, as for a database.",
             valueName: "time"
         ),
         transform: Amounts.duration

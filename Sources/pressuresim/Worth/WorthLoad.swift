@@ -84,12 +84,11 @@ final class WorthLoad: Sendable {
         return all
     }
 
-    /// Reads once what fits the limit, or all, the most popular last. Blocks until that is done.
+    /// Reads the most popular values once, or all, the most popular last. Blocks until that is done.
     func fill() throws {
         let fillers = max(job.readers, job.source.fillers)
-        let count = job.source.isFilledWhole ? job.count : min(job.fillCount, job.count)
         try Blocking.parallel(fillers) { [self] filler in
-            for rank in stride(from: count - filler, to: 0, by: -fillers) {
+            for rank in stride(from: min(job.fillCount, job.count) - filler, to: 0, by: -fillers) {
                 guard let fault = fault(reading: keys.key(ofRank: rank)) else { continue }
                 filling.withLock { $0.note(fault) }
             }

@@ -118,10 +118,21 @@ struct WorthCell: Hashable, Sendable, Codable {
 struct WorthPlan: Hashable, Sendable {
     /// The times of one measurement, in seconds.
     struct Times: Hashable, Sendable {
-        /// Reads that are not counted, after the cache has been filled.
+        /// Whether what a long-running process sees is measured: every value is read once first, and then they are read as in the
+        /// time that counts for twice as long as that took. By then no read is the first of its value, and what has left memory
+        /// often has its copy. Otherwise as many values are read first as the limit holds, which for an LRU is the same.
+        var isSteady = true
+        /// Reads that are not counted, after that, at least.
         var warm: Double
+        /// And at most.
+        var mostWarm = 30.0
         /// Reads that are.
         var measured: Double
+
+        /// How long reads are not counted, after a cache that took so long to be filled.
+        func warm(afterFilling seconds: Double) -> Double {
+            isSteady ? min(max(warm, 2 * seconds), mostWarm) : warm
+        }
     }
 
     var kinds: [WorthKind] = [.still]
@@ -132,7 +143,7 @@ struct WorthPlan: Hashable, Sendable {
     var rounds = 3
     var times = Times(warm: 1.5, measured: 5)
     /// Of the short measurements that look for the LRU's bound.
-    var probe = Times(warm: 0.6, measured: 1.2)
+    var probe = Times(isSteady: false, warm: 0.6, measured: 1.2)
     /// How close to the best bound is close enough, in hundredths of the limit.
     var tolerance = 3
     /// How long swinging memory stays up, and down.
@@ -149,8 +160,8 @@ struct WorthPlan: Hashable, Sendable {
     static let quick = WorthPlan(
         cells: WorthCell.quick,
         rounds: 1,
-        times: Times(warm: 0.6, measured: 2),
-        probe: Times(warm: 0.3, measured: 0.6),
+        times: Times(warm: 0.6, mostWarm: 2, measured: 2),
+        probe: Times(isSteady: false, warm: 0.3, measured: 0.6),
         tolerance: 6,
         rest: 0.6
     )
@@ -173,6 +184,8 @@ struct WorthPlan: Hashable, Sendable {
     func times(_ times: Times, with swing: WorthSwing?) -> Times {
         guard let swing else { return times }
         let periods = (times.measured / swing.period - 1e-9).rounded(.up)
-        return Times(warm: times.warm, measured: max(periods, 1) * swing.period)
+        var times = times
+        times.measured = max(periods, 1) * swing.period
+        return times
     }
 }

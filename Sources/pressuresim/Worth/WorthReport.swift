@@ -44,7 +44,7 @@ struct WorthReport {
         let beside = plan.busy > 0 ? ", beside \(Quantities.count(plan.busy, "busy thread"))" : ""
         let from = plan.source.words.map { "; \($0)" } ?? ""
         let measured = Quantities.duration(plan.times.measured)
-        return "\(rounds), \(measured) each\(more), after the cache was filled\(beside)\(from)"
+        return "\(rounds), \(measured) each\(more), in the steady state\(beside)\(from)"
     }
 
     /// Such as `1.02 × the reads of the best LRU`.

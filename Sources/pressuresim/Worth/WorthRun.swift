@@ -14,7 +14,7 @@ struct WorthRun: Sendable {
     var tool = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
 
     /// How long a cache may take to be filled, and how long the processes may take to end, in seconds.
-    private static let patience = (fill: 60.0, end: 20.0)
+    private static let patience = (fill: 180.0, end: 20.0)
 
     /// Blocks until the processes have ended, whichever way. Their cgroup is gone then.
     ///
@@ -26,12 +26,16 @@ struct WorthRun: Sendable {
         let limited = try LimitedGroup(limit: cell.limit)
         return try limited.removedAfter {
             let processes = try (0..<kind.processes).map { index in
-                try WorthProcess(job(contender, index < bounds.count ? bounds[index] : .zero, index), in: limited, tool)
+                var job = job(contender, index < bounds.count ? bounds[index] : .zero, index)
+                if !times.isSteady { job.fillCount = cell.limit.bytes / kind.processes / cell.valueSize.bytes }
+                return try WorthProcess(job, in: limited, tool)
             }
             let watch = Watch(processes: processes, group: limited.group)
+            let start = SystemClock().now()
             let isFull = watch.until(seconds: Self.patience.fill) { processes.allSatisfy(\.isReady) }
             let now = SystemClock().now()
-            let from = now + .seconds(times.warm)
+            let warm = times.warm(afterFilling: (now - start).seconds)
+            let from = now + .seconds(warm)
             let window = WorthWindow(
                 start: now.nanoseconds,
                 from: from.nanoseconds,
@@ -39,7 +43,7 @@ struct WorthRun: Sendable {
             )
             if isFull {
                 for process in processes { process.go(window) }
-                let patience = times.warm + times.measured + Self.patience.end
+                let patience = warm + times.measured + Self.patience.end
                 _ = watch.until(seconds: patience) { processes.allSatisfy(\.hasEnded) }
             }
             // Nobody who has not ended by now will.
@@ -57,7 +61,7 @@ struct WorthRun: Sendable {
             content: content,
             firstKey: min(index * count, max(cell.values - count, 0)),
             count: count,
-            fillCount: cell.limit.bytes / kind.processes / cell.valueSize.bytes,
+            fillCount: count,
             zipf: cell.zipf,
             readers: cell.readers,
             seed: seed &+ UInt64(index),

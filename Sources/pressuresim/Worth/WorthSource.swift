@@ -9,12 +9,8 @@ struct WorthSource: Hashable, Sendable, Codable {
     /// The server that PressureKit spills to in place of the disk, as an argument names it.
     var server: String?
 
-    /// Whether all values are read once before the rest begins: what was in memory once is on the server, as after a day. A
-    /// source that is close by is asked for as much as the limit holds.
-    var isFilledWhole: Bool { loadNanoseconds > 0 }
-
-    /// How many read meanwhile at least: waiting for a source takes no processor.
-    var fillers: Int { isFilledWhole ? 32 : 1 }
+    /// How many fill a cache at least: waiting for a source takes no processor.
+    var fillers: Int { loadNanoseconds > 0 ? 32 : 1 }
 
     /// Nothing set but the server.
     var configuration: PressureConfiguration {

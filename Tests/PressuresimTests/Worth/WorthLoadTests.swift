@@ -57,10 +57,11 @@ import Testing
         #expect(store.reads.withLock { $0.sorted() } == (1...60).map { 100 + keys.key(ofRank: $0) }.sorted())
     }
 
-    @Test func whereTheSourceIsFarAwayAllIsReadOnceByMany() throws {
+    @Test func whereTheSourceIsFarAwayManyFill() throws {
         let store = SlowStore()
         var job = Self.job()
         job.source.loadNanoseconds = 1
+        job.fillCount = 100
         try WorthLoad(job, store, clock: store.clock).fill()
         #expect(store.reads.withLock { $0.sorted() } == Array(100..<200))
         #expect(job.source.fillers == 32 && Self.job().source.fillers == 1)

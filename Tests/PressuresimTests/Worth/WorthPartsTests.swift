@@ -58,6 +58,16 @@ import Testing
         #expect((times.measured / swing.period).rounded() * swing.period == times.measured)
         #expect(plan.times(plan.probe, with: swing).measured == swing.period)
         #expect(plan.times(plan.probe, with: nil) == plan.probe)
+        #expect(times.isSteady && !plan.times(plan.probe, with: swing).isSteady)
+    }
+
+    @Test func whatIsToldIsTheSteadyState() {
+        let plan = WorthPlan()
+        #expect(plan.times.warm(afterFilling: 6) == 12)
+        #expect(plan.times.warm(afterFilling: 0.1) == plan.times.warm)
+        #expect(plan.times.warm(afterFilling: 100) == 30)
+        // What looks for a bound need not wait for that.
+        #expect(plan.probe.warm(afterFilling: 6) == plan.probe.warm)
     }
 }
 
