@@ -26,9 +26,8 @@ struct WorthRun: Sendable {
         let limited = try LimitedGroup(limit: cell.limit)
         return try limited.removedAfter {
             let processes = try (0..<kind.processes).map { index in
-                var job = job(contender, index < bounds.count ? bounds[index] : .zero, index)
-                if !times.isSteady { job.fillCount = cell.limit.bytes / kind.processes / cell.valueSize.bytes }
-                return try WorthProcess(job, in: limited, tool)
+                let bound = index < bounds.count ? bounds[index] : .zero
+                return try WorthProcess(job(contender, bound, index, times), in: limited, tool)
             }
             let watch = Watch(processes: processes, group: limited.group)
             let start = SystemClock().now()
@@ -53,7 +52,8 @@ struct WorthRun: Sendable {
         }
     }
 
-    private func job(_ contender: WorthContender, _ bound: ByteCount, _ index: Int) -> WorthJob {
+    /// What the process with an index is to do.
+    func job(_ contender: WorthContender, _ bound: ByteCount, _ index: Int, _ times: WorthPlan.Times) -> WorthJob {
         let count = max(cell.values / kind.processes, 1)
         return WorthJob(
             contender: contender,
@@ -61,7 +61,7 @@ struct WorthRun: Sendable {
             content: content,
             firstKey: min(index * count, max(cell.values - count, 0)),
             count: count,
-            fillCount: count,
+            fillCount: times.isSteady ? count : cell.limit.bytes / kind.processes / cell.valueSize.bytes,
             zipf: cell.zipf,
             readers: cell.readers,
             seed: seed &+ UInt64(index),

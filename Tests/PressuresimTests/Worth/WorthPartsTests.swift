@@ -69,6 +69,18 @@ import Testing
         // What looks for a bound need not wait for that.
         #expect(plan.probe.warm(afterFilling: 6) == plan.probe.warm)
     }
+
+    @Test func everyValueIsReadBeforeWhatIsToldAndAsManyAsFitBeforeAProbe() {
+        let (plan, quick) = (WorthPlan(), WorthPlan.quick)
+        let cell = WorthCell(limit: .mebibytes(512), valueSize: .mebibytes(1), zipf: 0.9, readers: 1)
+        let content = WorthContent(path: "/nowhere", valueSize: 1 << 20, count: cell.values, slot: 4096)
+        let run = WorthRun(kind: .shared4, cell: cell, content: content)
+        for times in [plan.times, quick.times] {
+            let job = run.job(.kit, .zero, 3, times)
+            #expect(job.fillCount == job.count && job.count == cell.values / 4)
+        }
+        for times in [plan.probe, quick.probe] { #expect(run.job(.lru, .zero, 0, times).fillCount == 128) }
+    }
 }
 
 /// Which value is read.
