@@ -217,7 +217,7 @@ int pk_run_in_batches(void) {
     return sched_setscheduler(0, SCHED_BATCH, &parameters);
 }
 
-int pk_run_soon(int thread, int nice, int ordinary) {
+int pk_run_in_slices(int thread, int nice, int ordinary, uint64_t slice) {
     struct {
         uint32_t size;
         uint32_t policy;
@@ -227,7 +227,7 @@ int pk_run_soon(int thread, int nice, int ordinary) {
         uint64_t runtime;
         uint64_t deadline;
         uint64_t period;
-    } attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .nice = nice, .runtime = 100 * 1000};
+    } attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .nice = nice, .runtime = slice};
     int result = (int)syscall(SYS_sched_setattr, thread, &attributes, 0);
     if (result == 0 || errno != EPERM) return result;
     attributes.nice = ordinary;

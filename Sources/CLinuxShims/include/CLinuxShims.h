@@ -140,10 +140,11 @@ void pk_set_trading(bool is_trading);
 /// `sched_setscheduler(2)` with SCHED_BATCH, which is behind _GNU_SOURCE. Returns 0, or -1 where that is not allowed.
 int pk_run_in_batches(void);
 
-/// Has a thread of this process run soon after it wakes up, and briefly: a slice of 0.1 ms, the shortest there is, by
-/// `sched_setattr(2)`, which the C library does not offer. Since Linux 6.12, whose scheduler (EEVDF) goes by it; nothing
-/// before. With `nice` as its nice(2) value, or with `ordinary` where that is not allowed. Returns 0, or -1 where none of it is.
-int pk_run_soon(int thread, int nice, int ordinary);
+/// Has a thread of this process run in slices of so many nanoseconds, between 0.1 and 100 ms: whoever has short ones runs soon
+/// after it wakes up, and briefly; whoever has long ones lets those with shorter ones run first. By `sched_setattr(2)`, which the
+/// C library does not offer. Since Linux 6.12, whose scheduler (EEVDF) goes by it; nothing before. With `nice` as its nice(2)
+/// value, or with `ordinary` where that is not allowed. Returns 0, or -1 where none of it is.
+int pk_run_in_slices(int thread, int nice, int ordinary, uint64_t slice);
 
 // Pressure signals. `open` is variadic; O_NONBLOCK so that a FIFO without a partner does not stop the caller.
 

@@ -36,8 +36,8 @@ struct BenchBullets {
     }
 
     private func row(_ metric: BenchMetric) -> Bullets.Row? {
-        guard let result = run[metric], let number = result.number(metric), number.isFinite else { return nil }
         let goal = metric.goal
+        guard let result = run[metric.rawValue], let number = result.number(goal), number.isFinite else { return nil }
         let value = result.value.map(metric.unit.text)
         let limit = result.limit.map(metric.unit.text)
         let shown = goal.ratio == .none ? value ?? "" : "\(Quantities.digits(number)) ×"
@@ -48,7 +48,7 @@ struct BenchBullets {
             detail: amounts ?? "",
             share: Self.share(number, of: goal.bound),
             side: goal.side == .atMost ? .atMost : .atLeast,
-            text: "\(holds ? "✓" : "✗") \(shown) (\(BenchPage.goal(metric)))",
+            text: "\(holds ? "✓" : "✗") \(shown) (\(BenchPage.words(goal)))",
             holds: holds
         )
     }

@@ -12,22 +12,22 @@ struct BenchChart {
         var place: Double
     }
 
-    private let metric: BenchMetric
+    private let subject: BenchSubject
     private let points: [Point]
     private let runs: [BenchRun]
 
     /// `nil` when no run has measured it.
-    init?(metric: BenchMetric, runs: [BenchRun]) {
-        self.metric = metric
+    init?(subject: BenchSubject, runs: [BenchRun]) {
+        self.subject = subject
         self.runs = runs
         guard let last = runs.last else { return nil }
         let axis = Axis.places(runs.map(\.date))
         points = runs.enumerated().compactMap { index, run in
-            guard let number = run[metric]?.number(metric), number.isFinite else { return nil }
+            guard let number = run[subject.name]?.number(subject.goal), number.isFinite else { return nil }
             return Point(
                 run: run,
                 number: number,
-                holds: metric.goal.holds(number),
+                holds: subject.goal.holds(number),
                 isComparable: run.isComparable(with: last),
                 place: axis.position(of: Double(index) + 0.5)
             )
@@ -39,23 +39,23 @@ struct BenchChart {
     var figure: ChartFigure {
         ChartFigure(
             id: "\(id)-figure",
-            title: metric.rawValue,
+            title: subject.title,
             caption: .group {
                 Html("span", .class(newest.holds ? "good" : "bad")) { newest.holds ? "✓ " : "✗ " }
                 Html("strong") { now }
-                "\u{2002}goal \(BenchPage.goal(metric))"
+                "\u{2002}goal \(BenchPage.words(subject.goal))"
             },
             chart: plot.html,
             table: table
         )
     }
 
-    private var id: String { HtmlText.identifier("metric-\(metric.rawValue)") }
+    private var id: String { HtmlText.identifier("metric-\(subject.name)") }
     private var newest: Point { points[points.count - 1] }
-    private var hasRatio: Bool { metric.goal.ratio != .none }
+    private var hasRatio: Bool { subject.goal.ratio != .none }
 
     private func text(_ number: Double) -> String {
-        hasRatio ? "\(Quantities.digits(number)) ×" : metric.unit.text(number)
+        hasRatio ? "\(Quantities.digits(number)) ×" : subject.unit.text(number)
     }
     private var now: String { text(newest.number).unbroken }
 
@@ -63,14 +63,14 @@ struct BenchChart {
     private var median: Double { BenchTiming.percentile(points.filter(\.isComparable).map(\.number), 0.5) }
 
     private var plot: Plot {
-        let bound = metric.goal.bound
+        let bound = subject.goal.bound
         let most = max(points.map(\.number).max() ?? bound, bound, bound == 0 ? 1 : 0)
         let y = Axis.numbers(from: 0, to: most * 1.12, ticks: 3)
         let labels = [runs.first, runs.count > 1 ? runs.last : nil].compactMap { $0.map { BenchPage.day($0) } }
         let ends = zip(labels, [0.5, Double(runs.count) - 0.5]).map { Axis.Tick(value: $1, label: $0) }
         return Plot(
             id: "\(id)-chart",
-            title: "\(metric.rawValue) over \(Quantities.count(points.count, "run"))",
+            title: "\(subject.title) over \(Quantities.count(points.count, "run"))",
             description: description,
             height: 120,
             x: Axis.places(count: runs.count, ticks: ends),
@@ -81,16 +81,16 @@ struct BenchChart {
     }
 
     private var description: String {
-        let goal = "The goal is \(BenchPage.goal(metric)); the limit is: \(metric.limit)."
+        let goal = "The goal is \(BenchPage.words(subject.goal)); the limit is: \(subject.limit)."
         return "Newest \(now), median \(text(median)). " + goal
     }
 
     private func layers(_ y: Axis) -> [Html] {
         func place(_ point: Point) -> PlotPoint { PlotPoint(x: point.place, y: y.position(of: point.number)) }
-        let goal = 1 - y.position(of: metric.goal.bound)
+        let goal = 1 - y.position(of: subject.goal.bound)
         let comparable = points.filter(\.isComparable)
         var layers = [
-            metric.goal.side == .atMost
+            subject.goal.side == .atMost
                 ? Plot.shade("track", from: goal, to: 1) : Plot.shade("track", from: 0, to: goal),
             Plot.segment("reference", from: (0, goal), to: (1, goal)),
         ]
@@ -109,18 +109,18 @@ struct BenchChart {
 
     private var table: DataTable {
         var table = DataTable(
-            caption: "\(metric.rawValue), by run",
+            caption: "\(subject.title), by run",
             columns: [.text("Run"), .number("Value"), .number("Limit")] + (hasRatio ? [.number("Ratio")] : [])
                 + [.text("Goal")]
         )
         for point in points {
             let commit = point.run.commit.map { " \($0)" } ?? ""
             let other = point.isComparable ? "" : " (another machine, build or plan)"
-            let result = point.run[metric]
+            let result = point.run[subject.name]
             table.add(
                 [
-                    BenchPage.day(point.run) + commit + other, result?.value.map(metric.unit.text) ?? "–",
-                    result?.limit.map(metric.unit.text) ?? "–",
+                    BenchPage.day(point.run) + commit + other, result?.value.map(subject.unit.text) ?? "–",
+                    result?.limit.map(subject.unit.text) ?? "–",
                 ] + (hasRatio ? [Quantities.digits(point.number)] : []) + [point.holds ? "reached" : "missed"],
                 position: point.place
             )

@@ -36,6 +36,34 @@ struct BenchGoal: Hashable, Sendable {
 
     /// Whether a number keeps to the bound. What is no number does not.
     func holds(_ number: Double) -> Bool { side == .atMost ? number <= bound : number >= bound }
+
+    /// Value and limit as one number; `nil` when there is none, or one of its parts is missing or zero below the line.
+    func ratio(of value: Double?, to limit: Double?) -> Double? {
+        guard let value, let limit else { return nil }
+        switch ratio {
+        case .none: return nil
+        case .valueOverLimit: return limit == 0 ? nil : value / limit
+        case .limitOverValue: return value == 0 ? nil : limit / value
+        }
+    }
+
+    /// The number that the goal is about: the ratio, or the value where there is none.
+    func number(of value: Double?, to limit: Double?) -> Double? {
+        ratio == .none ? value : ratio(of: value, to: limit)
+    }
+}
+
+/// What is measured, as a history and its charts know it.
+struct BenchSubject: Hashable, Sendable {
+    /// Stable: runs are compared by it.
+    var name: String
+    /// For people.
+    var title: String
+    /// Of the value and of its limit.
+    var unit: BenchUnit
+    var goal: BenchGoal
+    /// What the limit is, in a few words.
+    var limit: String
 }
 
 /// What was measured for a metric.
@@ -53,20 +81,10 @@ struct BenchResult: Hashable, Sendable {
     }
 
     /// `nil` when the metric has none, or one of its parts is missing or zero below the line.
-    var ratio: Double? {
-        guard let value, let limit else { return nil }
-        switch metric.goal.ratio {
-        case .none: return nil
-        case .valueOverLimit: return limit == 0 ? nil : value / limit
-        case .limitOverValue: return value == 0 ? nil : limit / value
-        }
-    }
+    var ratio: Double? { metric.goal.ratio(of: value, to: limit) }
 
     /// Whether the goal is reached; `nil` when that was not measured.
-    var holds: Bool? {
-        guard let number = metric.goal.ratio == .none ? value : ratio else { return nil }
-        return metric.goal.holds(number)
-    }
+    var holds: Bool? { metric.goal.number(of: value, to: limit).map(metric.goal.holds) }
 
     /// `"reached"`, `"missed"`, `"not measured"`.
     var verdict: String { holds.map { $0 ? "reached" : "missed" } ?? "not measured" }

@@ -44,6 +44,9 @@ enum BenchMetric: String, CaseIterable, Sendable {
     case planMillion = "plan_million"
     case entryOverhead = "entry_overhead_bytes"
 
+    /// The same as a history knows it.
+    var subject: BenchSubject { BenchSubject(name: rawValue, title: rawValue, unit: unit, goal: goal, limit: limit) }
+
     /// The unit of the value and of its limit.
     var unit: BenchUnit {
         switch self {
@@ -133,7 +136,7 @@ enum BenchUnit: String, Sendable {
     func text(_ value: Double) -> String {
         switch self {
         case .seconds: Quantities.duration(value)
-        case .perSecond: "\(Quantities.digits(value / 1e6)) M/s"
+        case .perSecond: value < 1e6 ? "\(Quantities.count(Int(value)))/s" : "\(Quantities.digits(value / 1e6)) M/s"
         case .bytesPerSecond: Quantities.rate(value)
         case .bytes: value < 1024 ? "\(Quantities.digits(value)) B" : Quantities.bytes(value)
         case .count: Quantities.count(Int(value))

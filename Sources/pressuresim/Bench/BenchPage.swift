@@ -89,13 +89,13 @@ struct BenchPage {
             ]
         )
         for metric in BenchMetric.allCases {
-            guard let result = last[metric] else { continue }
+            guard let result = last[metric.rawValue] else { continue }
             let verdict = (result.holds.map { $0 ? "✓ reached" : "✗ missed" } ?? "– no value")
                 .replacingOccurrences(of: " ", with: "\u{A0}")
             let cells: [Html] = [
                 Html("code") { metric.rawValue },
                 Html("span", result.holds.map { .class($0 ? "good" : "bad") }) { verdict },
-                .text(result.ratio.map(Quantities.digits) ?? "–"), .text(Self.goal(metric)),
+                .text(result.ratio.map(Quantities.digits) ?? "–"), .text(Self.words(metric.goal)),
                 .text(result.value.map(metric.unit.text) ?? "–"), .text(result.limit.map(metric.unit.text) ?? "–"),
                 .text(metric.limit),
             ]
@@ -106,17 +106,19 @@ struct BenchPage {
 
     // MARK: History
 
-    /// One run has no history: it is one chart.
-    private var history: Page.Section? {
-        guard runs.count > 1 else { return nil }
-        return Page.Section("history", "Over time") {
+    private var history: Page.Section? { Self.history(of: BenchMetric.allCases.map(\.subject), in: runs) }
+
+    /// What runs have reached over time, the last of them the newest; one run has no history.
+    static func history(of subjects: [BenchSubject], in runs: [BenchRun]) -> Page.Section? {
+        guard runs.count > 1, let last = runs.last else { return nil }
+        return Page.Section("history", "From run to run", short: "History") {
             Html("p", .class("note")) {
                 "Each point is a run; the dashed line is the goal, and its better side is shaded. "
                 "The thin line is the median of the runs that can be compared: same processor, build and plan. "
                 if runs.contains(where: { !$0.isComparable(with: last) }) { "Hollow points are from others." }
             }
             Html("div", .class("multiples")) {
-                BenchMetric.allCases.compactMap { BenchChart(metric: $0, runs: runs)?.figure.html }
+                subjects.compactMap { BenchChart(subject: $0, runs: runs)?.figure.html }
             }
         }
     }
@@ -176,8 +178,8 @@ struct BenchPage {
     static func day(_ run: BenchRun) -> String { String(run.date.prefix(10)) }
 
     /// `"≤ 1.5"`.
-    static func goal(_ metric: BenchMetric) -> String {
-        metric.goal.text.replacingOccurrences(of: "<=", with: "≤").replacingOccurrences(of: ">=", with: "≥")
+    static func words(_ goal: BenchGoal) -> String {
+        goal.text.replacingOccurrences(of: "<=", with: "≤").replacingOccurrences(of: ">=", with: "≥")
             .replacingOccurrences(of: " ", with: "\u{A0}")
     }
 }

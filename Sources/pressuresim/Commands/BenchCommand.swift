@@ -56,14 +56,7 @@ struct BenchCommand: AsyncParsableCommand {
     )
     var html: String?
 
-    @Option(
-        help: ArgumentHelp("Add this run to a file of runs, one line of JSON each.", valueName: "path"),
-        completion: .file(extensions: ["jsonl"])
-    )
-    var append: String?
-
-    @Option(help: ArgumentHelp("Say in that line what was measured.", valueName: "revision"))
-    var commit: String?
+    @OptionGroup var history: HistoryOption
 
     @Option(help: ArgumentHelp("Spill to this directory.", valueName: "directory"), completion: .directory)
     var spillDirectory = "/var/tmp"
@@ -78,18 +71,16 @@ struct BenchCommand: AsyncParsableCommand {
         if json == "-", html == "-" {
             throw ValidationError("Only one of --json and --html can be standard output.")
         }
-        if signals, html != nil || append != nil {
+        if signals, html != nil || history.append != nil {
             throw ValidationError("--html and --append keep runs of the whole bench: leave out --signals.")
         }
-        if commit != nil, append == nil, html == nil {
-            throw ValidationError("--commit is written by --append and --html: give one of them.")
-        }
+        if let objection = history.objection(html: html) { throw ValidationError(objection) }
     }
 
     func run() async throws {
         // Before minutes of measuring, not after them.
-        try CommandOutput.check(json, html, append)
-        let runs = try kept()
+        try CommandOutput.check(json, html, history.append)
+        let runs = try history.kept()
         try TemporaryDirectory(in: spillDirectory, option: "--spill-directory").remove()
         if signals {
             return try await SignalsBenchRun.run(quick: quick, directory: spillDirectory, json: json, progress.progress)
@@ -117,34 +108,21 @@ struct BenchCommand: AsyncParsableCommand {
         try write(record, runs)
     }
 
-    /// The runs that were kept before this one.
-    private func kept() throws -> [BenchRun] {
-        do { return try append.map { path throws(BenchHistory.Unreadable) in try BenchHistory.read(path) } ?? [] } catch
-        {
-            throw CommandOutput.fail("\(error)", .wrongInput)
-        }
-    }
-
     private func write(_ record: BenchRecord, _ runs: [BenchRun]) throws {
         if let json { try CommandOutput.write(BenchJSON(record).data(), to: json) }
-        if let append {
-            do { try BenchHistory.append(run(record), to: append) } catch {
-                let message = "pressuresim: \(append) cannot be written: \(error.reason). Name another file."
-                throw CommandOutput.fail(message, .environmentRefused)
-            }
-        }
+        try history.keep(run(record))
         if let html { try CommandOutput.write(page(record, runs), to: html) }
     }
 
-    /// All runs so far, with this one.
+    /// All runs of the bench so far, with this one.
     private func page(_ record: BenchRecord, _ runs: [BenchRun]) -> Data {
-        let runs = runs + [run(record)]
+        let runs = runs.filter { !$0.isOfWorth } + [run(record)]
         var page = BenchPage(runs: runs, scale: record.scale, corpus: record.machine.corpus)
         page.isComplete = record.isComplete
         return Data(page.page.text.utf8)
     }
 
     private func run(_ record: BenchRecord) -> BenchRun {
-        BenchRun(record, plan: tiny ? "tiny" : quick ? "quick" : "full", commit: commit)
+        BenchRun(record, plan: tiny ? "tiny" : quick ? "quick" : "full", commit: history.commit)
     }
 }

@@ -19,6 +19,7 @@ struct WorthCommand: AsyncParsableCommand {
               sudo pressuresim worth --quick
               sudo pressuresim worth --kind all --html worth.html
               sudo pressuresim worth --limit 256MiB --value-size 32KiB --zipf 0.9
+              sudo pressuresim worth --append history.jsonl --html worth.html
 
             Options that say what is measured can be given more than once: every combination is measured. Without any, a few
             that differ much. It takes root and a cgroup memory controller that may be written to, and as much room below
@@ -103,7 +104,10 @@ struct WorthCommand: AsyncParsableCommand {
     var json: String?
 
     @Option(
-        help: ArgumentHelp("Write a page with the curves of both, in one file.", valueName: "path"),
+        help: ArgumentHelp(
+            "Write a page with the curves of both, in one file; with --append, of all runs in that file.",
+            valueName: "path"
+        ),
         completion: .file(extensions: ["html"])
     )
     var html: String?
@@ -117,6 +121,7 @@ struct WorthCommand: AsyncParsableCommand {
     )
     var svg: String?
 
+    @OptionGroup var history: HistoryOption
     @OptionGroup var progress: ProgressOption
 
     /// This is the process in the cgroup.
@@ -133,9 +138,10 @@ struct WorthCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let objection = choice.objection { throw ValidationError(objection) }
-        if alone, html != nil || svg != nil {
-            throw ValidationError("--html and --svg draw both contenders: leave out --alone.")
+        if alone, html != nil || svg != nil || history.append != nil {
+            throw ValidationError("--html, --svg and --append are about both contenders: leave out --alone.")
         }
+        if let objection = history.objection(html: html) { throw ValidationError(objection) }
         guard [json, html, svg].count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Only one of --json, --html and --svg can be standard output.")
         }
@@ -178,29 +184,36 @@ struct WorthCommand: AsyncParsableCommand {
             return try await WorthChild(job: job).run()
         }
         // Before minutes of measuring, not after them.
-        try CommandOutput.check(json, html, svg)
+        try CommandOutput.check(json, html, svg, history.append)
+        let runs = try history.kept().filter(\.isOfWorth)
+        let machine = BenchMachine(spillDirectory: directory, corpus: "", loadBefore: BenchMachine.load)
         let progress = self.progress.progress
         let worth = Worth(plan: plan, progress: progress)
         CutShort.reporting {
             LimitedGroup.removeAll()
             worth.board.clear()
             progress.stop()
-            if !worth.board.results.isEmpty { _ = try? tell(worth.board.results) }
+            if !worth.board.results.isEmpty { _ = try? tell(worth.board.results, after: runs, on: machine) }
         }
         progress.start { nil }
         defer { progress.stop() }
         let results = try await Blocking.run("worth") { try worth.run() }
         progress.stop()
-        guard try tell(results).isRight else { throw ExitStatus.expectationFailed.exitCode }
+        let report = try tell(results, after: runs, on: machine)
+        try history.keep(WorthHistory(report: report).run(machine, commit: history.commit))
+        guard report.isRight else { throw ExitStatus.expectationFailed.exitCode }
     }
 
-    private func tell(_ results: [WorthResult]) throws -> WorthReport {
+    /// - Parameter runs: those that were kept before.
+    private func tell(_ results: [WorthResult], after runs: [BenchRun], on machine: BenchMachine) throws -> WorthReport
+    {
         let isQuiet = [json, html, svg].contains("-")
         let report = WorthReport(plan: plan, results: results, style: isQuiet ? .plain : .output)
         if !isQuiet { try CommandOutput.print(report.text) }
         if let json { try CommandOutput.write(CommandJSON.encode(WorthJSON(report)), to: json) }
         let plain = WorthReport(plan: plan, results: results)
-        let page = WorthPage(report: plain, machine: .current(spillDirectory: nil))
+        let run = WorthHistory(report: plain).run(machine, commit: history.commit)
+        let page = WorthPage(report: plain, machine: .current(spillDirectory: nil), runs: runs + [run])
         if let html { try CommandOutput.write(Data(page.page.text.utf8), to: html) }
         if let svg { try CommandOutput.write(Data(page.picture.text.utf8), to: svg) }
         return report

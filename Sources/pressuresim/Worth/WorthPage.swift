@@ -5,6 +5,8 @@ import ReportPages
 struct WorthPage {
     let report: WorthReport
     var machine: PageMachine?
+    /// Those that were kept before, and this one.
+    var runs: [BenchRun] = []
 
     private var results: [WorthResult] { report.results }
 
@@ -21,7 +23,7 @@ struct WorthPage {
                 Html("p", .class("muted")) { report.conditions }
             },
             opening: verdict,
-            sections: [cells, figures, curves, reading, environment].compactMap(\.self),
+            sections: [cells, figures, curves, history, reading, environment].compactMap(\.self),
             footer: ToolVersion.footer,
             generator: ToolVersion.generator
         )
@@ -152,6 +154,10 @@ struct WorthPage {
             }
             drawn.map { index, result in WorthCurves(result: result, number: index, plan: report.plan).html }
         }
+    }
+
+    private var history: Page.Section? {
+        BenchPage.history(of: WorthHistory(report: report).subjects, in: runs)
     }
 
     private var reading: Page.Section {

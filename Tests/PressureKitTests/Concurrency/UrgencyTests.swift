@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PressureKitTestSupport
 import PressureKitTesting
@@ -45,6 +46,30 @@ import Testing
         #expect(all[2] == all[0])
         // Root may; others perhaps.
         if geteuid() == 0, all[0] > -20 { #expect(all[1] < all[0]) }
+    }
+
+    /// Linux 6.12 and later go by the slice: what is in no hurry has a longer one than readers, who go first when they wake up.
+    @Test(.timeLimit(.minutes(1))) func whatIsInNoHurryMakesWayForWhoWakesUp() throws {
+        let seen = ConditionLock<[Int?]>([])
+        try WorkerThread.spawn("test") {
+            let (own, usual) = (ThreadPriority(), Self.slice())
+            own.set(isUrgent: false)
+            let patient = Self.slice()
+            own.set(isUrgent: true)
+            seen.withLock { $0 = [usual, patient, Self.slice()] }
+        }
+        let slices = seen.wait { $0.isEmpty ? nil : $0 }.compactMap(\.self)
+        guard slices.count == 3, slices[0] != slices[2] else {
+            return print("skipped: this kernel has no slices of a thread's own (Linux 6.12)")
+        }
+        #expect(slices[2] < slices[0] && slices[0] < slices[1], "\(slices)")
+    }
+
+    /// Of the calling thread, in nanoseconds, as the kernel says; `nil` where it says nothing.
+    private static func slice() -> Int? {
+        let text = try? String(contentsOfFile: "/proc/thread-self/sched", encoding: .utf8)
+        let line = text?.split(separator: "\n").first { $0.hasPrefix("se.slice") }
+        return line?.split(separator: ":").last.flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
     }
 
     /// One who lowers it and gets no processor before the system is told must not undo what another has said since.

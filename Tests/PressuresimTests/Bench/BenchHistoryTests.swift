@@ -86,6 +86,12 @@ import Testing
             try Data(bytes(100_000) { text.fill(&$0, index: 0) }).write(to: directory.appendingPathComponent("a.txt"))
             let history = directory.appendingPathComponent("history.jsonl")
             try BenchHistory.append(BenchSamples.history(count: 1)[0], to: history.path)
+            // Of another command: kept, and not drawn.
+            let machine = BenchMachine(spillDirectory: "", corpus: "", loadBefore: 0)
+            try BenchHistory.append(
+                WorthHistory(report: WorthSamples.usual).run(machine, commit: nil),
+                to: history.path
+            )
             let outcome = try Tool.run([
                 "bench", "--tiny", "--corpus", directory.path, "--append", history.path, "--commit", "<b>", "--html",
                 "-",
@@ -93,7 +99,7 @@ import Testing
             #expect(outcome.status == 0)
             let runs = try BenchHistory.read(history.path)
             #expect(runs.map(\.commit).last == "<b>")
-            #expect(runs.map(\.plan) == ["full", "tiny"])
+            #expect(runs.map(\.plan) == ["full", "worth 5.00 s after at most 30.0 s", "tiny"])
             #expect(try Parsed(outcome.output).text.contains("2\u{A0}runs are kept"))
         }
     }
@@ -133,7 +139,7 @@ import Testing
         #expect(page.attributes.count { $0["class"] == "bullet fill-red" } == missed)
         #expect(page.text.contains("hot_read: "))
         for metric in BenchMetric.allCases { #expect(page.text.contains(metric.rawValue)) }
-        #expect(!page.text.contains("Over time"))
+        #expect(!page.text.contains("From run to run"))
     }
 
     /// 1 is the goal, on either side of it; beyond a goal of nothing, anything is too much.

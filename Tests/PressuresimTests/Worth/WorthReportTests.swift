@@ -243,7 +243,7 @@ enum WorthSamples {
         ["--quick", "--grid"], ["--grid", "--zipf", "1"], ["--kind", "dynamic"], ["--limit", "8MiB"],
         ["--limit", "64MiB", "--value-size", "8MiB"], ["--value-size", "512B"], ["--zipf", "0"], ["--readers", "0"],
         ["--readers", "257"], ["--values", "3"], ["--rounds", "0"], ["--busy", "-1"], ["--alone", "--html", "x.html"],
-        ["--seconds", "0"], ["--json", "-", "--svg", "-"],
+        ["--seconds", "0"], ["--json", "-", "--svg", "-"], ["--alone", "--append", "x.jsonl"], ["--commit", "x"],
     ])
     func wrongInputIsTwo(arguments: [String]) throws {
         #expect(try Tool.run(["worth"] + arguments).status == 2)
