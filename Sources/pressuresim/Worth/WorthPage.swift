@@ -181,7 +181,8 @@ struct WorthPage {
 
     private var environment: Page.Section? {
         machine.map { machine in
-            Page.Section("environment", "Measured on", short: "Machine") { Page.facts(machine.facts) }
+            let commit = runs.last?.commit.map { [(name: "Commit", value: $0)] } ?? []
+            return Page.Section("environment", "Measured on", short: "Machine") { Page.facts(machine.facts + commit) }
         }
     }
 

@@ -64,14 +64,15 @@ import Testing
 
     @Test func thePageDrawsEveryFigureOverTheRunsThatWereKept() throws {
         let report = WorthSamples.usual
-        let first = try Parsed(WorthPage(report: report, runs: [run(report)]).page.text)
+        let first = try Parsed(WorthPage(report: report, machine: RunSamples.machine, runs: [run(report)]).page.text)
+        #expect(first.text.contains("abc"), "the commit")
         #expect(!first.text.contains("From run to run"))
-        let page = try Parsed(WorthPage(report: report, runs: [run(report), run(report, day: 3)]).page.text)
+        let page = try Parsed(WorthPage(report: report, runs: [run(report, day: -3), run(report)]).page.text)
         let subjects = WorthHistory(report: report).subjects
         #expect(page.names.count { $0 == "figure" } == first.names.count { $0 == "figure" } + subjects.count)
         #expect(Set(page.all("id")).count == page.all("id").count)
         #expect(page.text.contains("reads: static, 256 MiB, 14,745 × 32 KiB, zipf 0.9, 1 reader"))
-        for words in ["From run to run", "20,500/s", "2026-02-02", "2026-02-05"] {
+        for words in ["From run to run", "20,500/s", "2026-01-30", "2026-02-02"] {
             #expect(page.text.contains(words), "\(words)")
         }
     }
