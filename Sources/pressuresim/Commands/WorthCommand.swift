@@ -193,29 +193,30 @@ struct WorthCommand: AsyncParsableCommand {
             LimitedGroup.removeAll()
             worth.board.clear()
             progress.stop()
-            if !worth.board.results.isEmpty { _ = try? tell(worth.board.results, after: runs, on: machine) }
+            let report = WorthReport(plan: plan, results: worth.board.results)
+            let run = WorthHistory(report: report).run(machine, commit: history.commit)
+            if !report.results.isEmpty { _ = try? tell(report.results, runs + [run]) }
         }
         progress.start { nil }
         defer { progress.stop() }
         let results = try await Blocking.run("worth") { try worth.run() }
         progress.stop()
-        let report = try tell(results, after: runs, on: machine)
-        try history.keep(WorthHistory(report: report).run(machine, commit: history.commit))
+        let report = WorthReport(plan: plan, results: results)
+        let run = WorthHistory(report: report).run(machine, commit: history.commit)
+        try tell(results, runs + [run])
+        try history.keep(run)
         guard report.isRight else { throw ExitStatus.expectationFailed.exitCode }
     }
 
-    /// - Parameter runs: those that were kept before.
-    private func tell(_ results: [WorthResult], after runs: [BenchRun], on machine: BenchMachine) throws -> WorthReport
-    {
+    /// - Parameter runs: those that were kept before, and this one.
+    private func tell(_ results: [WorthResult], _ runs: [BenchRun]) throws {
         let isQuiet = [json, html, svg].contains("-")
         let report = WorthReport(plan: plan, results: results, style: isQuiet ? .plain : .output)
         if !isQuiet { try CommandOutput.print(report.text) }
         if let json { try CommandOutput.write(CommandJSON.encode(WorthJSON(report)), to: json) }
         let plain = WorthReport(plan: plan, results: results)
-        let run = WorthHistory(report: plain).run(machine, commit: history.commit)
-        let page = WorthPage(report: plain, machine: .current(spillDirectory: nil), runs: runs + [run])
+        let page = WorthPage(report: plain, machine: .current(spillDirectory: nil), runs: runs)
         if let html { try CommandOutput.write(Data(page.page.text.utf8), to: html) }
         if let svg { try CommandOutput.write(Data(page.picture.text.utf8), to: svg) }
-        return report
     }
 }
