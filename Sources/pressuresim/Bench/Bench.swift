@@ -46,6 +46,7 @@ struct Bench: Sendable {
         results += try PlanBench(plan: plan, directory: directory).run()
         board.note(results)
         progress.begin("5 of 5: scale")
+        results.append(try SiblingsBench(plan: plan, directory: directory).run())
         let scale = try ScaleBench(plan: plan, directory: directory, log: log).run()
         results += log.results
         return BenchRecord(machine: machine, results: results, scale: scale, isComplete: true)

@@ -43,6 +43,8 @@ enum BenchMetric: String, CaseIterable, Sendable {
     case returnedOverClaimed = "returned_over_claimed"
     case planMillion = "plan_million"
     case entryOverhead = "entry_overhead_bytes"
+    /// 50,000 controllers below one, with a value each, set up and reclaimed.
+    case manySiblings = "many_siblings"
 
     /// The same as a history knows it.
     var subject: BenchSubject { BenchSubject(name: rawValue, title: rawValue, unit: unit, goal: goal, limit: limit) }
@@ -52,7 +54,7 @@ enum BenchMetric: String, CaseIterable, Sendable {
         switch self {
         case .hotRead, .hotReadAgainstNSCache, .keyedHit, .asyncHit, .asyncLoad, .codedUpdate, .reclaimReadOften,
             .restoreSmall, .restoreSmallTail, .restoreMiddle, .restoreMiddleTail, .restoreLarge, .restoreSealed,
-            .planMillion:
+            .planMillion, .manySiblings:
             .seconds
         case .twoThreadsApart, .keyedHitTwoThreads: .perSecond
         case .deflateAllCores, .reclaimClean, .reclaimCompressing, .reclaimFreeNow, .reclaimFreeNowUnreloadable,
@@ -89,6 +91,7 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .returnedOverClaimed: BenchGoal(.valueOverLimit, .atLeast, 0.95)
         case .planMillion: BenchGoal(.valueOverLimit, .atMost, 1)
         case .entryOverhead: BenchGoal(.none, .atMost, 96)
+        case .manySiblings: BenchGoal(.valueOverLimit, .atMost, 11)
         }
     }
 
@@ -118,6 +121,7 @@ enum BenchMetric: String, CaseIterable, Sendable {
         case .returnedOverClaimed: "claimed, of the reclaim that returned least"
         case .planMillion: "sort of 1,000,000 keys"
         case .entryOverhead: "key and value aside, the most of several counts"
+        case .manySiblings: "a tenth as many"
         }
     }
 }

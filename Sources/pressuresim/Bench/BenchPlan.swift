@@ -15,6 +15,8 @@ struct BenchPlan: Sendable {
     var candidates: Int
     /// Entries of the keyed caches whose bookkeeping is weighed.
     var weighedCounts: [Int]
+    /// Controllers below one, and once more ten times as many.
+    var siblings: Int
     /// Entries of the scale table, one row each.
     var scaleCounts: [Int]
     /// Memory touched and given back first: what a virtual machine gets from its host for the first time costs
@@ -31,6 +33,7 @@ struct BenchPlan: Sendable {
         middleRestores: 200,
         candidates: 1_000_000,
         weighedCounts: [100_000, 130_000, 200_000],
+        siblings: 5000,
         scaleCounts: [1000, 10_000, 100_000, 1_000_000],
         warmBytes: 2 << 30
     )
@@ -45,6 +48,7 @@ struct BenchPlan: Sendable {
         middleRestores: 100,
         candidates: 1_000_000,
         weighedCounts: [30_000, 50_000],
+        siblings: 5000,
         scaleCounts: [1000, 10_000, 100_000],
         warmBytes: 1 << 30
     )
@@ -59,6 +63,7 @@ struct BenchPlan: Sendable {
         middleRestores: 2,
         candidates: 1000,
         weighedCounts: [1000],
+        siblings: 10,
         scaleCounts: [10, 100],
         warmBytes: 1 << 20
     )

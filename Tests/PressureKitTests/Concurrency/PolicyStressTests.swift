@@ -10,8 +10,9 @@ import Testing
     private static let keys = 64
 
     /// Made once: that takes longer than what is tested.
-    private static let originals = (0..<keys).map { key in
-        makeBytes([40, 3000, 20_000, 300_000][key % 4], seed: UInt64(key), randomBits: key % 8 == 0 ? 8 : 3)
+    private static let originals: [[UInt8]] = (0..<keys).map { key in
+        let counts = [40, 3000, 20_000, 300_000]
+        return makeBytes(counts[key % 4], seed: UInt64(key), randomBits: key % 8 == 0 ? 8 : 3)
     }
 
     /// Every value says whose it is and how old, so that a wrong, stale or mixed one is seen.

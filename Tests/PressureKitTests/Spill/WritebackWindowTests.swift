@@ -28,10 +28,12 @@ import Testing
         #expect(window.drain() == .init())
     }
 
-    @Test(arguments: [
-        (nil as ByteCount?, 8 << 20), (.gibibytes(4), 8 << 20), (.mebibytes(256), 8 << 20), (.mebibytes(64), 2 << 20),
+    private static let lengths: [(ByteCount?, Int)] = [
+        (nil, 8 << 20), (.gibibytes(4), 8 << 20), (.mebibytes(256), 8 << 20), (.mebibytes(64), 2 << 20),
         (.mebibytes(16), 512 << 10), (.zero, 512 << 10),
-    ])
+    ]
+
+    @Test(arguments: lengths)
     func aSmallLimitHasShortWindows(limit: ByteCount?, length: Int) {
         #expect(WritebackWindow.length(under: limit) == length)
         var window = WritebackWindow(length: length)

@@ -35,6 +35,7 @@ import Testing
         "returned_over_claimed": ">= 0.95",
         "plan_million": "<= 1",
         "entry_overhead_bytes": "<= 96",
+        "many_siblings": "<= 11",
     ]
 
     @Test func theMetricsAreThoseOfTheTableAndSoAreTheirGoals() {

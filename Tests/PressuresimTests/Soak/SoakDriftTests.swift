@@ -77,8 +77,10 @@ import Testing
     @Test func theSlopeIsThatOfMostPairs() {
         #expect(Robust.slope([]) == nil)
         #expect(Robust.slope([(1, 1)]) == nil)
-        #expect(Robust.slope((0..<9).map { (Double($0), 3 * Double($0) + 1) }) == 3)
-        #expect(Robust.slope((0..<9).map { (Double($0), $0 < 2 ? 1e9 : Double($0)) }) == 1)
+        let line: [(Double, Double)] = (0..<9).map { (Double($0), Double(3 * $0 + 1)) }
+        #expect(Robust.slope(line) == 3)
+        let outliers: [(Double, Double)] = (0..<9).map { (Double($0), Double($0 < 2 ? 1_000_000_000 : $0)) }
+        #expect(Robust.slope(outliers) == 1)
         #expect(Robust.median([3, 1, 2]) == 2)
         #expect(Robust.median([4, 1, 2, 3]) == 2.5)
         #expect(Robust.median([]) == nil)

@@ -82,14 +82,4 @@ import Testing
         #expect(run(WorthSamples.usual).isOfWorth)
         #expect(BenchSamples.history(count: 3).allSatisfy { !$0.isOfWorth })
     }
-
-    @Test func aHistoryThatIsNoneIsRefusedBeforeAnythingIsMeasured() async throws {
-        try await withTemporaryDirectory { directory in
-            let history = directory.appendingPathComponent("history.jsonl")
-            try Data("{}\n".utf8).write(to: history)
-            let outcome = try Tool.run(["worth", "--append", history.path])
-            #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("\(history.path):1: "))
-        }
-    }
 }
