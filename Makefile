@@ -31,10 +31,10 @@ bench: setup ## Measure the library against this machine's limits, quickly; BENC
 	@scripts/tool.sh
 	.build/release/pressuresim bench $(BENCHFLAGS)
 
-test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer; fuzzing.
+test: setup ## Run all tests, the concurrent ones again under ThreadSanitizer.
 	@scripts/test.sh
 
-proof: setup ## What takes longer: real limits and disks, a guest kernel, seeds, traits, examples, pages.
+proof: setup ## What takes longer: real limits and disks, a guest kernel, fuzzing, seeds, traits, examples, pages.
 	@scripts/proof.sh
 
 check: setup ## Warnings, format, arrows, interface, documentation, scripts and text.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What takes longer than `make test`: real memory limits and disks, a guest kernel, thousands of seeds, the traits, the
-# examples, the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
+# What takes longer than `make test`: real memory limits and disks, a guest kernel, fuzzing, thousands of seeds, the traits,
+# the examples, the pages in a browser, the C plugin. Most of it keeps one processor busy, so that two things are done at a time.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=scripts/steps.sh
@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.." || exit
 # Before anything else installs something: two at a time cannot.
 scripts/traits.sh --names
 
+fuzzing() { step "fuzzing" scripts/fuzz.sh 10; }
 # At the lowest priority: it is judged by events, whenever they come.
 guest() { step "a guest kernel" nice -n 19 scripts/guest.sh --short; }
 others() {
@@ -22,8 +23,11 @@ others() {
 }
 
 step "build" build_tests
+# A module that is optimized as a whole is compiled by one processor.
+beside fuzzing
 # The one that people use: what the tests have built is slow, and real limits are kept in real time.
 step "build of the tool" scripts/tool.sh
+together fuzzing
 export PRESSURESIM=$PWD/.build/release/pressuresim
 # Before the rest begins beside: what is shown there is shown on a machine that has time for it.
 beside guest

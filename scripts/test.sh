@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests; the ones about threads again under ThreadSanitizer, with all traits; fuzzing, seeds as scenarios, and what the
+# All tests; the ones about threads again under ThreadSanitizer, with all traits; seeds as scenarios, and what the
 # documentation tells to do. Most of it keeps one processor busy, so that two things are done at a time. What takes longer is in
 # proof.sh.
 set -uo pipefail
@@ -41,6 +41,5 @@ beside sanitized
 optimized tests "tests" 2400 --skip-build --skip RealPressureTests --skip oneSeedIsOneLog
 step "seeds as scenarios" scripts/seeds/scenarios.sh
 step "getting started" scripts/getting-started.sh
-step "fuzzing" scripts/fuzz.sh 10
 together sanitized
 finish

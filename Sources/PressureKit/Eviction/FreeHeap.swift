@@ -180,6 +180,9 @@ final class FreeHeap: Sendable {
         return true
     }
 
+    /// What was free when it was read last, in memory or not; `nil` where it is not measured.
+    var free: Int? { isMeasured ? state.withLock { $0.absent + $0.present } : nil }
+
     // MARK: Giving it back
 
     /// Gives it back to the system. Takes milliseconds.

@@ -4,6 +4,12 @@ import Synchronization
 
 /// Batches that keep a full cache below its limit, without a word to anybody.
 extension ReclaimEngine {
+    /// How much has to leave for so many bytes to go back to the system.
+    func leaving(for bytes: Int, of values: MemoryBooks.Reading) -> Int {
+        guard let free = heap.free, case let count = history.withLock({ $0.seen }), count > 0 else { return bytes }
+        return PageYield(resident: values.resident, free: free, size: values.resident / count).leaving(for: bytes)
+    }
+
     /// Frees about `goal` bytes of what is not in use, or less if that is all a look finds. Returns the bytes freed. On the
     /// reclaim thread; blocks on the disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
     ///

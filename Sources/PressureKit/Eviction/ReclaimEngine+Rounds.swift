@@ -71,10 +71,11 @@ extension ReclaimEngine {
         var room: AdmissionRoom?
 
         /// Whether to give back what values have left in the heap: others need it before the reclaim has ended. Where that
-        /// yields little, not before the system has less than is to stay free.
+        /// yields little, not before the system has less than is to stay free, and after a batch rather than in it.
         func wantsTrim(of heap: FreeHeap, by clock: any MonotonicClock) -> Bool {
             unreturned >= heap.worthGivingBack(in: room) && (isOver != nil || isHasty || isHurried?() ?? false)
-                && (heap.yieldsMuch || room?.restsOnHeap ?? true) && (nextTrim.map { $0 <= clock.now() } ?? true)
+                && (heap.yieldsMuch || isOver != nil && room?.restsOnHeap ?? true)
+                && (nextTrim.map { $0 <= clock.now() } ?? true)
         }
 
         /// What was freed since it was given back last, in this reclaim.

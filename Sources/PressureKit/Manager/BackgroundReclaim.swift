@@ -19,19 +19,21 @@ struct BackgroundReclaim: Sendable {
         var freed = 0
         var fruitless = 0
         while !isInterrupted(), let wish = newWish() {
-            if wish.givesHeapBack {
-                giveHeapBack(in: wish.room)
-                continue
-            }
-            guard wish.bytes > 0 else { break }
             // What others take is theirs before a copy is written. If it is gone, all there is is worth a look, and nothing
             // takes its place.
             let isTaken = wish.room.isTaken
             let isShrinking = isTaken && wish.room.bytes < 0
+            // Once for both then, after the batch: it takes as long for little as for much.
+            let isTogether = isShrinking && fruitless == 0 && wish.bytes > wish.room.heap
+            if wish.givesHeapBack, !isTogether {
+                giveHeapBack(in: wish.room)
+                continue
+            }
+            guard wish.bytes > 0 else { break }
             priority.set(isUrgent: wish.isUrgent)
             let batch = telling {
                 context.engine.reclaimBatch(
-                    wish.bytes,
+                    isShrinking ? context.engine.leaving(for: wish.bytes, of: context.books.reading) : wish.bytes,
                     root: root,
                     isWhole: isShrinking || fruitless > 0,
                     isTrade: !isTaken,

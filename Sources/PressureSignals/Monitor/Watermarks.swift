@@ -4,7 +4,8 @@ package import PressureSystem
 ///
 /// Below ``low`` small batches are reclaimed in the background until ``high`` is free again; below ``min`` whoever brings
 /// more waits for as much as he brings. (Linux, `mm/page_alloc.c`: below low kswapd is woken, below min allocations
-/// reclaim themselves.) So a full cache leaves between `low` and `high` free, some 6 % of a limit of the process's own.
+/// reclaim themselves.) So a full cache leaves between `low` and `high` free: some 6 % of a limit of the process's own, and two
+/// megabytes.
 ///
 /// On a host without a limit memory is everybody's: the marks lie at the threshold of warning.
 package struct Watermarks: Hashable, Sendable {
@@ -25,6 +26,9 @@ package struct Watermarks: Hashable, Sendable {
     /// For how long memory that others take must suffice: until the kernel has notified, a sample is taken and a batch is
     /// freed. Measured below a limit of 160 MiB: 3 to 12 ms.
     static let reaction = 0.02
+    /// What others are taken to be capable of, in bytes a second, however long they have taken nothing: what a program that fills
+    /// memory at an ordinary pace reaches. The first time must be survived too.
+    static let leastSurge = 100e6
 
     /// Marks as they are given.
     package init(min: Int, low: Int, high: Int) {
@@ -43,7 +47,7 @@ package struct Watermarks: Hashable, Sendable {
     ///     device. They are kept free beside too.
     package init(limit: ByteCount, surge: Double = 0, writing: Int = 0) {
         let free = Swift.min(Int(Double(limit.bytes) * Self.part), Self.most)
-        let beside = Int(Swift.min(surge * Self.reaction, Double(limit.bytes) / 8))
+        let beside = Int(Swift.min(Swift.max(surge, Self.leastSurge) * Self.reaction, Double(limit.bytes) / 8))
         self.init(
             min: free * 9 / 20 + beside * 3 / 4 + writing,
             low: free * 4 / 5 + beside + writing,

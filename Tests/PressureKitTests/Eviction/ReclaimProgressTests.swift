@@ -88,6 +88,9 @@ import Testing
         #expect(progress.wantsTrim(of: heap, by: clock), "the system has less than the least without it")
         progress.room = nil
         #expect(progress.wantsTrim(of: heap, by: clock), "nobody knows what it has")
+        progress.isOver = nil
+        progress.isHasty = true
+        #expect(!progress.wantsTrim(of: heap, by: clock), "after a batch, and not in it")
     }
 
     /// What one batch leaves in the heap is there for the next one to give back.

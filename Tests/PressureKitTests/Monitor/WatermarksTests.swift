@@ -10,11 +10,11 @@ import Testing
         let limit = ByteCount.mebibytes(mebibytes)
         let marks = Watermarks(limit: limit)
         #expect(0 < marks.min && marks.min < marks.low && marks.low < marks.high)
-        #expect(Double(marks.high) <= 0.08 * Double(limit.bytes))
+        #expect(Double(marks.high - 2_000_000) <= 0.07 * Double(limit.bytes), "and what others take in a moment")
     }
 
     @Test func ofAHugeLimitAGibibyteIsLeftAtMost() {
-        #expect(Watermarks(limit: .gibibytes(512)).high == 1 << 30)
+        #expect(Watermarks(limit: .gibibytes(512)).high == 1 << 30 + 2_000_000)
     }
 
     /// On a host that nobody limits a cache stops before anybody is warned.
@@ -28,7 +28,9 @@ import Testing
     @Test func whatOthersTakeFastIsKeptFreeBeside() {
         let limit = ByteCount.mebibytes(256)
         let (quiet, swift) = (Watermarks(limit: limit), Watermarks(limit: limit, surge: 1e9))
-        #expect(swift.high - quiet.high == 20_000_000)
+        #expect(swift.high - quiet.high == 18_000_000)
+        // However long nobody has taken anything.
+        #expect(Watermarks(limit: limit, surge: 1e8) == quiet)
         #expect(Watermarks(limit: limit, surge: 1e12).high <= quiet.high + limit.bytes / 8)
     }
 
