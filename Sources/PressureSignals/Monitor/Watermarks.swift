@@ -16,8 +16,11 @@ package struct Watermarks: Hashable, Sendable {
     /// The background reclaim ends here.
     package var high: Int
 
-    /// Where the kernel is asked to notify: a batch is late, or others take what is free.
-    package var notice: Int { (min + low) / 2 }
+    /// Where the kernel is asked to notify below a limit: a batch is late, or others take what is free.
+    ///
+    /// Without what is kept free beside: a full cache whose heap has holes leaves the system little more than this, and where usage
+    /// has passed a mark it would have to be looked at all the time, also while nobody reads.
+    package static func notice(below limit: ByteCount) -> Int { free(of: limit) * 5 / 8 }
 
     /// The part of a limit that is free when the background reclaim ends.
     static let part = 0.07
@@ -46,7 +49,7 @@ package struct Watermarks: Hashable, Sendable {
     ///   - writing: Bytes that a reclaim takes itself, because what leaves has to be written: pages on their way to the
     ///     device. They are kept free beside too.
     package init(limit: ByteCount, surge: Double = 0, writing: Int = 0) {
-        let free = Swift.min(Int(Double(limit.bytes) * Self.part), Self.most)
+        let free = Self.free(of: limit)
         let beside = Int(Swift.min(Swift.max(surge, Self.leastSurge) * Self.reaction, Double(limit.bytes) / 8))
         self.init(
             min: free * 9 / 20 + beside * 3 / 4 + writing,
@@ -54,6 +57,8 @@ package struct Watermarks: Hashable, Sendable {
             high: free + beside + writing
         )
     }
+
+    private static func free(of limit: ByteCount) -> Int { Swift.min(Int(Double(limit.bytes) * part), most) }
 
     /// The marks of a host whose memory nobody limits, by its thresholds.
     package init(host bands: ThresholdBytes) {

@@ -25,6 +25,12 @@ import Testing
         #expect(marks.min < bands.warningEnter.bytes && marks.min > bands.criticalEnter.bytes)
     }
 
+    /// A full cache with two and a half megabytes of holes in its heap need not be looked at while nobody reads.
+    @Test(arguments: [96, 128, 512, 4096]) func aFullCacheIsWatchedByTheKernel(mebibytes: Int) {
+        let limit = ByteCount.mebibytes(mebibytes)
+        #expect(Watermarks.notice(below: limit) < Watermarks(limit: limit).low - 2_500_000)
+    }
+
     @Test func whatOthersTakeFastIsKeptFreeBeside() {
         let limit = ByteCount.mebibytes(256)
         let (quiet, swift) = (Watermarks(limit: limit), Watermarks(limit: limit, surge: 1e9))

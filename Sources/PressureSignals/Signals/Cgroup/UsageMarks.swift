@@ -35,7 +35,7 @@ package struct UsageMarks: Hashable, Sendable {
         let bands = thresholds.bytes(of: limit)
         let warning = Self.mark(bands.warningEnter, headroom, usage)
         let critical = Self.mark(bands.criticalEnter, headroom, usage)
-        let full = Self.mark(ByteCount(bytes: Watermarks(limit: limit).notice), headroom, usage)
+        let full = Self.mark(ByteCount(bytes: Watermarks.notice(below: limit)), headroom, usage)
         let available = headroom.available
         let next = available > bands.warningEnter ? warning : available > bands.criticalEnter ? critical : full
         self.init(

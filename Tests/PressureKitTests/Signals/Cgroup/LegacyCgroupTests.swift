@@ -129,7 +129,7 @@ struct LegacyCgroupTests {
         defer { source.detach(from: loop) }
         var readings: [SignalReading?] = Array(repeating: nil, count: source.width)
         source.sample(at: MonotonicInstant(nanoseconds: 0), into: &readings, from: 0)
-        #expect(source.statuses.contains { $0.detail.contains("160.0 MiB, 170.0 MiB and 18") })
+        #expect(source.statuses.contains { $0.detail.contains("160.0 MiB, 170.0 MiB and 19") })
         try Data("104857600".utf8).write(to: URL(fileURLWithPath: cgroup.memory + "/memory.limit_in_bytes"))
         source.sample(at: MonotonicInstant(nanoseconds: 1), into: &readings, from: 0)
         #expect(readings.compactMap { $0?.headroom?.limit } == [.mebibytes(100)])

@@ -47,7 +47,7 @@ import Testing
     @Test func behindBothThresholdsWhatAFullCacheLeavesIsWatched() {
         let marks = marks(used: 950)
         #expect((marks.warning, marks.critical) == (nil, nil))
-        #expect(marks.full == .mebibytes(1000) - .bytes(Watermarks(limit: .mebibytes(1000)).notice))
+        #expect(marks.full == .mebibytes(1000) - .bytes(Watermarks.notice(below: .mebibytes(1000))))
         #expect(marks.isSafe)
     }
 
@@ -77,7 +77,7 @@ import Testing
             guard marks.isSafe else { continue }
             let bands = thresholds.bytes(of: limit)
             let available = usage.headroom!.available
-            let least = ByteCount(bytes: Watermarks(limit: limit).notice)
+            let least = ByteCount(bytes: Watermarks.notice(below: limit))
             let (mark, enter) =
                 available > bands.warningEnter
                 ? (marks.warning!, bands.warningEnter)
