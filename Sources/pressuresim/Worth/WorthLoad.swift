@@ -1,3 +1,4 @@
+import Histogram
 import PressureKit
 import SampleContent
 import Synchronization
@@ -7,13 +8,17 @@ import Synchronization
 final class WorthLoad: Sendable {
     /// What one process read in the time that counts.
     struct Tally: Sendable {
-        var latencies = Latencies()
+        var latencies: Latencies
         /// Reads that gave the bytes of another value, or too few; at any time.
         var wrong = 0
         /// Reads that failed; at any time.
         var failed = 0
         /// The first few things that were wrong.
         var complaints: [String] = []
+
+        /// - Parameter readers: How many keep one each. It is memory below the limit, where a program has none of the kind: of
+        ///   64 it were 9 MiB, with a digit more than a ratio is told to.
+        init(readers: Int) { latencies = Latencies(digits: readers > 8 ? .two : .three) }
 
         mutating func add(_ other: Tally) {
             latencies.add(other.latencies)
@@ -40,19 +45,21 @@ final class WorthLoad: Sendable {
         var words: String { error.map { "value \(number): \($0.words)" } ?? "value \(number) is another one" }
     }
 
-    /// A reader's own count, on a cache line of its own, and what it takes down. In memory from the beginning: of 64 readers
-    /// that is 9 MiB, which must not come when all is full.
+    /// A reader's own count, on a cache line of its own, and what it takes down. In memory from the beginning: it must not come
+    /// when all is full.
     private final class Reader: Sendable {
         private let before: (Int, Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0, 0)
         let reads = Atomic<Int>(0)
         private let behind: (Int, Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0, 0)
-        private let kept = Lock<Tally?>(Tally())
+        private let kept: Lock<Tally?>
+
+        init(_ tally: Tally) { kept = Lock(tally) }
 
         var tally: Tally? { kept.withLock { $0 } }
 
         /// Has the one thread that reads take things down, without a copy and without a lock.
         func note(_ body: (inout Tally) -> Void) {
-            var tally = kept.withLock { $0.take() } ?? Tally()
+            guard var tally = kept.withLock({ $0.take() }) else { return }
             body(&tally)
             kept.withLock { $0 = tally }
         }
@@ -64,14 +71,15 @@ final class WorthLoad: Sendable {
     private let clock: any MonotonicClock
     private let readers: [Reader]
     /// What was wrong while the store was filled.
-    private let filling = Lock(Tally())
+    private let filling: Lock<Tally>
 
     init(_ job: WorthJob, _ store: any WorthStore, clock: any MonotonicClock = SystemClock()) {
         self.job = job
         self.store = store
         self.clock = clock
         keys = WorthKeys(count: job.count, alpha: job.zipf)
-        readers = (0..<job.readers).map { _ in Reader() }
+        readers = (0..<job.readers).map { _ in Reader(Tally(readers: job.readers)) }
+        filling = Lock(Tally(readers: job.readers))
     }
 
     /// Reads since the beginning, but for those that filled the store.

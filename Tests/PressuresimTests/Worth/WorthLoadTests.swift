@@ -82,6 +82,24 @@ import Testing
         #expect(store.reads.withLock { $0.allSatisfy { 100..<200 ~= $0 } })
     }
 
+    @Test(arguments: [(8, 3), (9, 2)]) func manyReadersKeepADigitLessEach(readers: Int, digits: Int) throws {
+        var tally = WorthLoad.Tally(readers: readers)
+        for nanoseconds in stride(from: Int64(1 << 20), to: 2 << 20, by: 500) {
+            tally.latencies.record(nanoseconds: nanoseconds)
+        }
+        // As far apart as two can be and still be told from each other.
+        let steps = tally.latencies.counts.map(\.nanoseconds)
+        let widest = try #require(zip(steps, steps.dropFirst()).map { $1 - $0 }.max())
+        #expect(widest * (digits == 3 ? 1000 : 100) <= 1 << 20)
+        #expect(widest * (digits == 3 ? 2100 : 210) > 1 << 20)
+        // What they keep goes together.
+        let store = SlowStore()
+        let load = WorthLoad(Self.job(readers: readers), store, clock: store.clock)
+        let start = store.clock.now().nanoseconds
+        try load.read(WorthWindow(start: start, from: start, to: start + 300_000_000))
+        #expect(load.tally.latencies.count == load.reads)
+    }
+
     @Test func whatIsWrongOrFailsIsCountedAndTold() throws {
         let store = SlowStore { key, body in
             if key.isMultiple(of: 3) { throw SurvivalLoss() }
