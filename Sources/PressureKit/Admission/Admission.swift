@@ -51,6 +51,8 @@ package final class Admission: Sendable {
         package var room: @Sendable () -> AdmissionRoom?
         /// Has a new sample taken and returns what the newest shows. Waits some milliseconds at most.
         package var refresh: @Sendable () -> AdmissionRoom?
+        /// Asks for a sample, after which the books wake those who wait; does not wait for it. Whether one comes.
+        package var ask: @Sendable () -> Bool
         /// Has so many bytes freed, and calls back once, on any thread, with what came of it. The books wake those who wait
         /// once all who asked are answered: each answer by itself would wake all the others.
         package var reclaim: @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void
@@ -66,6 +68,7 @@ package final class Admission: Sendable {
         package init(
             room: @escaping @Sendable () -> AdmissionRoom?,
             refresh: @escaping @Sendable () -> AdmissionRoom?,
+            ask: @escaping @Sendable () -> Bool = { false },
             reclaim: @escaping @Sendable (_ bytes: ByteCount, _ done: @escaping @Sendable (ByteCount) -> Void) -> Void,
             wakeBackground: @escaping @Sendable (_ isUrgent: Bool) -> Void = { _ in },
             unwatched: @escaping @Sendable (_ resident: Int) -> Void = { _ in },
@@ -73,6 +76,7 @@ package final class Admission: Sendable {
         ) {
             self.room = room
             self.refresh = refresh
+            self.ask = ask
             self.reclaim = reclaim
             self.wakeBackground = wakeBackground
             self.unwatched = unwatched

@@ -12,6 +12,7 @@ extension Admission.Supply {
         self.init(
             room: { [weak monitor] in monitor?.admissionRoom },
             refresh: { [weak monitor] in monitor?.refreshedAdmissionRoom() },
+            ask: { [weak monitor] in monitor?.ask() ?? false },
             reclaim: { [weak reclaim] _, done in
                 guard let reclaim else { return done(.zero) }
                 reclaim.makeRoom(done)

@@ -7,6 +7,8 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     package var bytes: Int
     /// When that was sampled.
     package var takenAt: MonotonicInstant
+    /// When its source was last asked: one that has no news keeps its last word.
+    package var askedAt: MonotonicInstant
     /// What the library had brought and given back by then.
     package var books: MemoryBooks.Reading
     /// Reclaim in the background begins when less than this is left…
@@ -44,6 +46,7 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     ) {
         self.bytes = bytes
         self.takenAt = takenAt
+        askedAt = takenAt
         self.books = books
         self.low = low
         self.high = high
@@ -119,6 +122,7 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     ) -> AdmissionRoom {
         var room = self
         room.books = reading
+        room.askedAt = start
         if takenAt < start, let last, last.takenAt == takenAt { (room.books, room.others) = (last.books, last.others) }
         return room
     }

@@ -222,6 +222,15 @@ public final class PressureMonitor: Sendable {
         running.withLock { $0?.wake() }
     }
 
+    /// The same for who waits by ``MemoryBooks``, which are woken after each sample.
+    ///
+    /// - Returns: Whether one comes; not while stopped, nor where the monitor is driven by hand.
+    package func ask() -> Bool {
+        guard isRunning.load(ordering: .relaxed), !isDriven.load(ordering: .relaxed) else { return false }
+        wake()
+        return true
+    }
+
     /// The next of its samples: what is asked for from here on is asked for anew. One that a reader takes by hand is none.
     private func step() -> Duration {
         isWoken.store(false, ordering: .sequentiallyConsistent)

@@ -51,21 +51,15 @@ extension LimitedGroup {
         let output = Pipe()
         let errors = Pipe()
         let process = try start(arguments, output: output, errors: errors)
-        let complaint = Lock("")
-        let heard = DispatchGroup()
-        DispatchQueue.global().async(group: heard) {
-            let data = (try? errors.fileHandleForReading.readToEnd()) ?? Data()
-            complaint.withLock { $0 = String(decoding: data, as: UTF8.self) }
-        }
+        let complaint = try Hearing(textOf: errors)
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        heard.wait()
         let isExit = process.terminationReason == .exit
         return Outcome(
             status: isExit ? process.terminationStatus : nil,
             signal: isExit ? nil : process.terminationStatus,
             output: String(decoding: text, as: UTF8.self),
-            errors: complaint.withLock { $0 }
+            errors: complaint.text
         )
     }
 }

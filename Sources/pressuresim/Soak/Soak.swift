@@ -68,20 +68,14 @@ final class Soak: Sendable {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        let complaint = Lock("")
-        let heard = DispatchGroup()
-        DispatchQueue.global().async(group: heard) {
-            let data = (try? errors.fileHandleForReading.readToEnd()) ?? Data()
-            complaint.withLock { $0 = String(decoding: data, as: UTF8.self) }
-        }
+        let complaint = try Hearing(textOf: errors)
         self.outcome.withLock { $0 = Outcome() }
         let witness = try SoakObserver(process.processIdentifier, in: limited.group)
         listen(output.fileHandleForReading, witness)
         witness.end()
         process.waitUntilExit()
-        heard.wait()
         var outcome = known ?? Outcome()
-        outcome.complaint = complaint.withLock { $0 }
+        outcome.complaint = complaint.text
         outcome.status = process.terminationReason == .exit ? process.terminationStatus : nil
         outcome.peak = limited.group.peak
         outcome.kills = limited.group.kills

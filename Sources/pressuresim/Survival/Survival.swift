@@ -67,20 +67,14 @@ struct Survival: Sendable {
         try process.run()
         // If it was not handed on, nobody else will close it.
         if trace { try? errors.fileHandleForWriting.close() }
-        let complaint = Lock("")
-        let heard = DispatchGroup()
-        DispatchQueue.global().async(group: heard) {
-            let data = (try? errors.fileHandleForReading.readToEnd()) ?? Data()
-            complaint.withLock { $0 = String(decoding: data, as: UTF8.self) }
-        }
+        let complaint = try Hearing(textOf: errors)
         let news = listen(output.fileHandleForReading)
         process.waitUntilExit()
-        heard.wait()
         let isExit = process.terminationReason == .exit
         return Outcome(
             mode: mode,
             news: news,
-            complaint: complaint.withLock { $0 },
+            complaint: complaint.text,
             status: isExit ? process.terminationStatus : nil,
             signal: isExit ? nil : process.terminationStatus,
             seconds: (SystemClock().now() - start).seconds,

@@ -145,13 +145,27 @@ final class WorthProcess: Sendable {
         var isReady = false
         var ticks: [WorthCurve.Tick] = []
         var findings: WorthFindings?
-        var complaint = ""
+    }
+
+    private final class Account: Sendable {
+        let state = Lock(State())
+
+        func note(_ news: WorthNews) {
+            state.withLock { state in
+                switch news {
+                case .ready: state.isReady = true
+                case .reads(let at, let count): state.ticks.append(.init(at: at, count: count))
+                case .done(let findings): state.findings = findings
+                }
+            }
+        }
     }
 
     private let process: Process
     private let input = Pipe()
-    private let heard = DispatchGroup()
-    private let state = Lock(State())
+    private let news: Hearing<Void>
+    private let errors: Hearing<String>
+    private let account = Account()
 
     /// Starts it in the cgroup.
     ///
@@ -165,18 +179,16 @@ final class WorthProcess: Sendable {
             errors: errors,
             input: input
         )
-        DispatchQueue.global().async(group: heard) { [self] in listen(output.fileHandleForReading) }
-        DispatchQueue.global().async(group: heard) { [self] in
-            let data = (try? errors.fileHandleForReading.readToEnd()) ?? Data()
-            state.withLock { $0.complaint = String(decoding: data, as: UTF8.self) }
-        }
+        news = try Hearing(output) { [account] in Self.listen($0, account.note) }
+        self.errors = try Hearing(textOf: errors)
     }
 
     /// Whether its cache is full.
-    var isReady: Bool { state.withLock(\.isReady) }
-    var ticks: [WorthCurve.Tick] { state.withLock(\.ticks) }
-    var findings: WorthFindings? { state.withLock(\.findings) }
-    var complaint: String { state.withLock(\.complaint) }
+    var isReady: Bool { account.state.withLock(\.isReady) }
+    var ticks: [WorthCurve.Tick] { account.state.withLock(\.ticks) }
+    var findings: WorthFindings? { account.state.withLock(\.findings) }
+    /// What it wrote to standard error; empty while it runs.
+    var complaint: String { errors.result ?? "" }
 
     /// Whether it has ended, whichever way.
     var hasEnded: Bool { !process.isRunning }
@@ -199,10 +211,11 @@ final class WorthProcess: Sendable {
     /// Blocks until it has ended, and all that it said has been heard.
     func wait() {
         process.waitUntilExit()
-        heard.wait()
+        news.wait()
+        errors.wait()
     }
 
-    private func listen(_ file: FileHandle) {
+    private static func listen(_ file: FileHandle, _ note: (WorthNews) -> Void) {
         var rest = Data()
         // Not read(upToCount:), which waits for as much.
         while case let chunk = file.availableData, !chunk.isEmpty {
@@ -210,16 +223,6 @@ final class WorthProcess: Sendable {
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 if let news = try? JSONDecoder().decode(WorthNews.self, from: rest[..<end]) { note(news) }
                 rest = Data(rest[(end + 1)...])
-            }
-        }
-    }
-
-    private func note(_ news: WorthNews) {
-        state.withLock { state in
-            switch news {
-            case .ready: state.isReady = true
-            case .reads(let at, let count): state.ticks.append(.init(at: at, count: count))
-            case .done(let findings): state.findings = findings
             }
         }
     }
