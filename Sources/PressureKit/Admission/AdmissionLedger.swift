@@ -53,7 +53,9 @@ package struct AdmissionLedger: Sendable {
     /// What is left of a room once all that is under way is there; negative when it does not fit.
     package func margin(in room: AdmissionRoom, _ books: MemoryBooks.Reading) -> Int {
         let left = room.left(books)
-        let deficit = min(Double(-left) * room.ownPart, Double(Self.mostDeficit))
+        // Who is to free it may not get to it: when half of the least is gone, all who share the limit wait.
+        let part = room.others != nil && left < -room.overdraft ? 1 : room.ownPart
+        let deficit = min(Double(-left) * part, Double(Self.mostDeficit))
         return (left < 0 ? -Int(deficit) : left) - underWay - beside
     }
 

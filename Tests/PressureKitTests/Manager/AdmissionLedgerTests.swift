@@ -52,6 +52,19 @@ import Testing
         #expect(verdict == .reclaim(.mebibytes(wanted)))
     }
 
+    /// Who shares the limit and is to free it may get no processor. More than half of the least is 16 MiB here.
+    @Test(arguments: [(-16, true, 5), (-17, true, 22), (-17, false, 5)])
+    func whenHalfOfTheLeastIsGoneItIsEverybodys(room: Int, isShared: Bool, wanted: Int) {
+        var ledger = AdmissionLedger()
+        ledger.underWay += 5 << 20
+        var shared = self.room(room, ownPart: 0)
+        shared.others = isShared ? .init() : nil
+        #expect(
+            ledger.verdict(on: 5 << 20, room: shared, books: .init(), at: at(0)) == .reclaim(.mebibytes(wanted))
+        )
+        #expect(ledger.credit(in: shared, .init()) == 0)
+    }
+
     @Test func whatIsUnderWayAndWhatTheBooksSayCount() {
         var ledger = AdmissionLedger()
         ledger.underWay += 40 << 20

@@ -43,6 +43,47 @@ import Testing
         }
     }
 
+    /// What loaders leave in the heap is in no books: by the word of an old sample there would be room for all.
+    @Test func whoWaitsLooksAtNoOldSample() throws {
+        let bank = Bank(room: .zero) { _ in nil }
+        let admission = bank.admission(patience: .seconds(3600))
+        let (asked, comes) = (Shared(0), Shared(true))
+        let room = Lock(AdmissionRoom(bytes: 0, takenAt: bank.clock.now()))
+        admission.connect(
+            Admission.Supply(
+                room: { room.withLock { $0 } },
+                refresh: { nil },
+                ask: {
+                    asked.change { $0 += 1 }
+                    return comes.value
+                },
+                reclaim: { _, _ in }
+            )
+        )
+        let (pass, supply) = admission.begin(8 << 20, isLoaded: false)
+        var wait = try #require(admission.beginWaiting(for: pass, .mebibytes(8), try #require(supply)))
+        func isToWait() -> Bool {
+            guard case .lacks = admission.look(&wait) else { return false }
+            return true
+        }
+        // The books say that there is room by now.
+        bank.books.note(8 << 20)
+        bank.books.note(-16 << 20)
+        bank.clock.advance(by: .milliseconds(21))
+        #expect(isToWait() && isToWait() && asked.value == 2)
+        // A source that has no news has been asked all the same.
+        room.withLock { $0.askedAt = bank.clock.now() }
+        bank.clock.advance(by: .milliseconds(20))
+        #expect(!isToWait() && asked.value == 2, "it has gone on")
+        // Where none comes by itself, the last one has to do.
+        comes.change { $0 = false }
+        bank.clock.advance(by: .milliseconds(1))
+        let (second, _) = admission.begin(8 << 20, isLoaded: false)
+        wait = try #require(admission.beginWaiting(for: second, .mebibytes(8), try #require(supply)))
+        admission.end(pass)
+        #expect(!isToWait() && asked.value == 3)
+    }
+
     /// Where nothing comes free, all who wait would go at the same moment, each after its own patience.
     @Test func whereNothingMovesOneGoesAtATime() throws {
         let admission = Bank(room: .zero) { _ in nil }.admission()
