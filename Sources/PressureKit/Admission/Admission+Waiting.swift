@@ -31,6 +31,8 @@ extension Admission {
         let isNested: Bool
         fileprivate var returnedBefore: Int
         fileprivate var isPatient = true
+        /// When it asked for a sample.
+        fileprivate var askedAt: MonotonicInstant?
         /// How often patience has ended and nothing had come free.
         fileprivate var vain = 0
     }
@@ -129,8 +131,7 @@ extension Admission {
             let mayGo = state.endWaiting(bytes, if: { $0.mayGoUnseen(bytes, below: firstLimit, isWaiting: true) })
             return mayGo ? .found(.reclaimed) : .lacks(0)
         }
-        // What loaders leave in the heap is in no books. With 64 of them, a sample of 50 ms ago speaks of another process.
-        if clock.now() - room.askedAt > AdmissionLedger.freshness, wait.supply.ask() { return .lacks(.max) }
+        guard isFresh(room, for: &wait) else { return .lacks(.max) }
         let reading = reading(in: room, wait.supply)
         if let beside = wait.supply.neighbours?.underWay(at: room.place) {
             state.beside.store(beside, ordering: .relaxed)
@@ -153,6 +154,21 @@ extension Admission {
         return .lacks(
             isShared ? 0 : state.ledger.lack(of: bytes, in: room, reading) - (mayOverdraw ? room.overdraft : 0)
         )
+    }
+
+    /// Whether a sample is new enough for one who waits; else one comes. What loaders leave in the heap is in no books: with 64 of
+    /// them, a sample of 50 ms ago speaks of another process.
+    ///
+    /// One that was asked for is, however late the reader gets a processor: he would ask for ever.
+    private func isFresh(_ room: AdmissionRoom, for wait: inout Wait) -> Bool {
+        let now = clock.now()
+        if now - room.askedAt <= AdmissionLedger.freshness { return true }
+        if let asked = wait.askedAt, room.askedAt >= asked {
+            wait.askedAt = nil
+            return true
+        }
+        wait.askedAt = now
+        return !wait.supply.ask()
     }
 
     /// Tells those who share the limit that a load goes on, and looks again: somebody may have taken the same room at the same

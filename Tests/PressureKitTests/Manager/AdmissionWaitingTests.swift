@@ -61,7 +61,8 @@ import Testing
             )
         )
         let (pass, supply) = admission.begin(8 << 20, isLoaded: false)
-        var wait = try #require(admission.beginWaiting(for: pass, .mebibytes(8), try #require(supply)))
+        let asking = try #require(supply)
+        var wait = try #require(admission.beginWaiting(for: pass, .mebibytes(8), asking))
         func isToWait() -> Bool {
             guard case .lacks = admission.look(&wait) else { return false }
             return true
@@ -75,13 +76,30 @@ import Testing
         room.withLock { $0.askedAt = bank.clock.now() }
         bank.clock.advance(by: .milliseconds(20))
         #expect(!isToWait() && asked.value == 2, "it has gone on")
+        admission.end(pass)
+        func waitAgain() throws -> Admission.Pass {
+            let (next, _) = admission.begin(8 << 20, isLoaded: false)
+            wait = try #require(admission.beginWaiting(for: next, .mebibytes(8), asking))
+            return next
+        }
+        // Who gets a processor late goes by what he has asked for, once.
+        let late = try waitAgain()
+        bank.clock.advance(by: .milliseconds(1))
+        #expect(isToWait() && asked.value == 3)
+        room.withLock { $0.askedAt = bank.clock.now() }
+        bank.books.note(8 << 20)
+        bank.clock.advance(by: .milliseconds(90))
+        #expect(isToWait() && asked.value == 3, "there is no room")
+        bank.books.note(-8 << 20)
+        #expect(isToWait() && asked.value == 4)
+        room.withLock { $0.askedAt = bank.clock.now() }
+        bank.clock.advance(by: .milliseconds(90))
+        #expect(!isToWait() && asked.value == 4)
+        admission.end(late)
         // Where none comes by itself, the last one has to do.
         comes.change { $0 = false }
-        bank.clock.advance(by: .milliseconds(1))
-        let (second, _) = admission.begin(8 << 20, isLoaded: false)
-        wait = try #require(admission.beginWaiting(for: second, .mebibytes(8), try #require(supply)))
-        admission.end(pass)
-        #expect(!isToWait() && asked.value == 3)
+        _ = try waitAgain()
+        #expect(!isToWait() && asked.value == 5)
     }
 
     /// Where nothing comes free, all who wait would go at the same moment, each after its own patience.
