@@ -97,7 +97,8 @@ import Testing
         let load = WorthLoad(Self.job(readers: readers), store, clock: store.clock)
         let start = store.clock.now().nanoseconds
         try load.read(WorthWindow(start: start, from: start, to: start + 300_000_000))
-        #expect(load.tally.latencies.count == load.reads)
+        // The clock is everybody's: a read may begin when the time is over.
+        #expect((load.reads - readers...load.reads).contains(load.tally.latencies.count) && load.reads > readers)
     }
 
     @Test func whatIsWrongOrFailsIsCountedAndTold() throws {
