@@ -30,7 +30,8 @@ extension Admission {
         // What has come meanwhile may leave. While others take memory, little of it is worth a look.
         let worthALook = room.isTaken ? min(room.high, AdmissionRoom.leastGivenBack) : room.high
         let isResting = state.restsUntil.isAhead(of: now) && books.reading.brought - state.broughtAtRest < worthALook
-        let bytes = isResting ? 0 : ledger.backgroundGoal(in: room, reading, part: part)
+        var bytes = isResting ? 0 : ledger.backgroundGoal(in: room, reading, part: part)
+        if bytes > 0, room.isTaken { bytes += room.takenMeanwhile }
         let isNews = state.heapGivenBackAt.instant.map { $0 < room.takenAt } ?? true
         let mayGiveBack = isNews && (room.needsHeapBack || !state.heapRestsUntil.isAhead(of: now))
         let givesHeapBack = mayGiveBack && (room.wantsHeapBack || bytes > 0 && room.hasSurplus)
@@ -43,10 +44,10 @@ extension Admission {
     var room: AdmissionRoom? { supply?.room() }
 
     /// Whether others take memory and have begun on the least that is to stay free.
-    package func isPressed() -> Bool {
-        guard let room = supply?.room() else { return false }
-        return room.isTaken && room.bytes < 0
-    }
+    package func isPressed() -> Bool { room?.isShrinking ?? false }
+
+    /// Whether the system has all that is to be free.
+    package func isRelieved() -> Bool { room?.isRelieved ?? false }
 
     /// The heap was given back, which took so long, and whoever allocated meanwhile waited. It is fifty times as long until
     /// it may be again, unless it must, by a newer sample.

@@ -35,7 +35,7 @@ final class FreeHeap: Sendable {
         var lookedAt: MonotonicInstant?
         /// When it is read again.
         var next: MonotonicInstant?
-        /// How long giving it back took last…
+        /// How long giving it back took lately…
         var giving = Duration.zero
         /// …and whether the system got at least half of it.
         var yieldsMuch = true
@@ -62,7 +62,12 @@ final class FreeHeap: Sendable {
             let taken = max(0, values.resident - (resident ?? values.resident))
             let usable = max(0, present - taken) - left
             let stays = max(0, entrusted - values.entrusted)
-            return HeapReading(usable: usable, reclaimable: max(0, usable + stays), yieldsMuch: yieldsMuch)
+            return HeapReading(
+                usable: usable,
+                reclaimable: max(0, usable + stays),
+                yieldsMuch: yieldsMuch,
+                giving: giving
+            )
         }
 
         /// Whether there is news: the app has taken values out, or others have taken of what was not in memory.
@@ -207,7 +212,8 @@ final class FreeHeap: Sendable {
             }
             state.absent = free
             (state.present, state.resident, state.entrusted, state.idleSince) = (0, nil, 0, nil)
-            state.giving = end - start
+            // A thread may not have got a processor.
+            state.giving += state.giving == .zero ? end - start : (end - start - state.giving) / 4
             state.unreturned = 0
             state.next = end + Self.freshness.least
         }

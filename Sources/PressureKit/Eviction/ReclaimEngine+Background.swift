@@ -10,6 +10,14 @@ extension ReclaimEngine {
         return PageYield(resident: values.resident, free: free, size: values.resident / count).leaving(for: bytes)
     }
 
+    /// Whether there are so many values that a part of them has twice as much: to look at them all takes longer than to free it.
+    func suffices(partFor goal: Int, of values: MemoryBooks.Reading) -> Bool {
+        history.withLock { $0.seen } > Self.many && goal * 2 * PlanSample.mostParts < values.resident
+    }
+
+    /// As many are looked at in some milliseconds.
+    private static let many = 8192
+
     /// Frees about `goal` bytes of what is not in use, or less if that is all a look finds. Returns the bytes freed. On the
     /// reclaim thread; blocks on the disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
     ///
@@ -20,6 +28,7 @@ extension ReclaimEngine {
     ///     Others take the memory otherwise.
     ///   - isUrgent: Whether somebody waits for it, or soon will.
     ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
+    ///   - isOver: Whether others have got enough, before the goal; `nil` if none of it is for them.
     ///   - priority: The calling thread's: if it is not urgent, others run first.
     ///   - room: What memory there was; `nil` while nobody watches.
     func reclaimBatch(
@@ -29,6 +38,7 @@ extension ReclaimEngine {
         isTrade: Bool,
         isUrgent: Bool = true,
         isHurried: @escaping () -> Bool = { false },
+        isOver: (() -> Bool)? = nil,
         priority: ThreadPriority? = nil,
         room: AdmissionRoom? = nil
     ) -> Int {
@@ -37,9 +47,11 @@ extension ReclaimEngine {
         }
         var progress = Progress(taken, to: primary, residentBefore: 0)
         if isTrade { progress.isHurried = isHurried }
+        progress.isOver = isOver
         progress.isUrgent = isUrgent
         if !isUrgent { progress.priority = priority }
         progress.room = room
+        progress.goal = goal
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let last = lastBatch.exchange(UseClock.now, ordering: .relaxed)

@@ -69,11 +69,19 @@ extension ReclaimEngine {
 
         /// What memory there was, and how fast others take it; `nil` while nobody watches.
         var room: AdmissionRoom?
+        /// What a batch is to free, after which the heap is given back where others need it.
+        var goal = Int.max
 
         /// Whether to give back what values have left in the heap: others need it before the reclaim has ended. Where that
-        /// yields little, not before the system has less than is to stay free, and after a batch rather than in it.
+        /// yields little, not before the system has less than is to stay free, and in a batch not before much has left.
         func wantsTrim(of heap: FreeHeap, by clock: any MonotonicClock) -> Bool {
-            unreturned >= heap.worthGivingBack(in: room) && (isOver != nil || isHasty || isHurried?() ?? false)
+            var worth = heap.worthGivingBack(in: room)
+            if let room, room.isShrinking {
+                // What little comes then goes with what is given back after the batch.
+                if goal - freed < worth { return false }
+                if !heap.yieldsMuch { worth = max(worth, room.high / 2) }
+            }
+            return unreturned >= worth && (isOver != nil || isHasty || isHurried?() ?? false)
                 && (heap.yieldsMuch || isOver != nil && room?.restsOnHeap ?? true)
                 && (nextTrim.map { $0 <= clock.now() } ?? true)
         }

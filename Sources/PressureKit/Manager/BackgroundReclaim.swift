@@ -16,44 +16,50 @@ struct BackgroundReclaim: Sendable {
     ///
     /// - Parameter priority: The calling thread's.
     func run(with priority: ThreadPriority, isInterrupted: () -> Bool) -> Int {
+        let engine = context.engine
         var freed = 0
         var fruitless = 0
         while !isInterrupted(), let wish = newWish() {
             // What others take is theirs before a copy is written. If it is gone, all there is is worth a look, and nothing
             // takes its place.
-            let isTaken = wish.room.isTaken
-            let isShrinking = isTaken && wish.room.bytes < 0
+            let isShrinking = wish.room.isShrinking
             // Once for both then, after the batch: it takes as long for little as for much.
             let isTogether = isShrinking && fruitless == 0 && wish.bytes > wish.room.heap
             if wish.givesHeapBack, !isTogether {
-                giveHeapBack(in: wish.room)
+                giveHeapBack(in: wish.room, priority)
                 continue
             }
             guard wish.bytes > 0 else { break }
             priority.set(isUrgent: wish.isUrgent)
+            let values = context.books.reading
+            let goal = isShrinking ? engine.leaving(for: wish.bytes, of: values) : wish.bytes
+            let admission = context.admission
             let batch = telling {
-                context.engine.reclaimBatch(
-                    isShrinking ? context.engine.leaving(for: wish.bytes, of: context.books.reading) : wish.bytes,
+                engine.reclaimBatch(
+                    goal,
                     root: root,
-                    isWhole: isShrinking || fruitless > 0,
-                    isTrade: !isTaken,
+                    isWhole: fruitless > 0 || isShrinking && !engine.suffices(partFor: goal, of: values),
+                    isTrade: !wish.room.isTaken,
                     isUrgent: wish.isUrgent,
-                    isHurried: context.admission.isPressed,
+                    isHurried: admission.isPressed,
+                    isOver: isShrinking ? { admission.isRelieved() } : nil,
                     priority: priority,
                     room: wish.room
                 )
             }
             freed += batch
             fruitless = batch * 4 < wish.bytes ? fruitless + 1 : 0
-            context.admission.note(batch: batch, isExhausted: fruitless > 1)
+            admission.note(batch: batch, isExhausted: fruitless > 1)
             // What values leave in the heap is of no use to others, and the books take it for returned.
-            if isShrinking, context.engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room) }
+            if isShrinking, engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room, priority) }
         }
-        if !isInterrupted(), context.engine.heap.isIdle, let room = context.admission.room { giveHeapBack(in: room) }
+        if !isInterrupted(), engine.heap.isIdle, let room = context.admission.room { giveHeapBack(in: room, priority) }
         return freed
     }
 
-    private func giveHeapBack(in room: AdmissionRoom) {
+    /// Whoever allocates meanwhile waits for it: it is not to wait for a processor itself.
+    private func giveHeapBack(in room: AdmissionRoom, _ priority: ThreadPriority) {
+        priority.set(isUrgent: true)
         let start = context.clock.now()
         context.engine.heap.giveBack(beside: room)
         let duration = context.clock.now() - start

@@ -25,6 +25,8 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     package var heap = 0
     /// What is free in it beyond that, where giving it back brings much.
     package var surplus = 0
+    /// How long giving it back took last.
+    package var giving = Duration.zero
     /// How far behind that loads may go when memory does not come free in time: half of what is left there.
     package var overdraft: Int
     /// This process's part of what is in use below that limit, 0 … 1.
@@ -81,7 +83,15 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     ///
     /// For what the rest of the process had in use a moment ago the least that stays free suffices, but for the half of it that
     /// loads may overdraw.
+    ///
+    /// Where giving it back takes longer than the marks are made for, what others take meanwhile is kept free beside, up to a
+    /// twentieth of the limit.
     mutating func count(_ reading: HeapReading) {
+        giving = reading.giving
+        if surge > 0 {
+            let late = max(.zero, giving * 2 - .seconds(Watermarks.reaction))
+            bytes -= min(taken(in: late, atLeast: Watermarks.leastSurge), stride)
+        }
         heap = reading.usable < 0 ? min(reading.usable + overdraft, 0) : min(reading.usable, high)
         bytes += heap
         surplus = reading.yieldsMuch ? max(0, reading.usable - heap) : 0
@@ -90,11 +100,25 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// Whether only the free part of the heap keeps readers from waiting: the system has less than the least that is to be free.
     package var restsOnHeap: Bool { bytes - heap < 0 }
 
+    /// Whether others take memory and will have begun on the least that is to be free before they get any: what leaves now is for
+    /// them, and what it leaves in the heap is of no use to them.
+    package var isShrinking: Bool { isTaken && bytes - heap < takenMeanwhile }
+
+    /// What others may take until a batch of small values has left, which takes about as long as giving the heap back, and
+    /// that is done as well.
+    package var takenMeanwhile: Int { min(taken(in: giving * 2), high) }
+
+    /// Whether the system has all that is to be free, without what is free in the heap.
+    package var isRelieved: Bool { bytes - heap >= high }
+
     /// Whether the system needs the free part of the heap back.
     package var wantsHeapBack: Bool { heap >= max(high / 8, 1 << 18) && restsOnHeap }
 
-    /// Whether it needs it now: more than half of the least that is to be free is gone, or others take it.
-    package var needsHeapBack: Bool { wantsHeapBack && (isTaken || bytes - heap < -overdraft) }
+    /// Whether it needs it now: others take it, or they could have more than half of the least that is to be free before it is
+    /// given back.
+    package var needsHeapBack: Bool {
+        wantsHeapBack && (isTaken || bytes - heap + overdraft < min(taken(in: giving), overdraft))
+    }
 
     /// Whether to give that back before values leave: an app that has emptied a cache is filling it again.
     package var hasSurplus: Bool { surplus >= max(high / 2, Self.leastGivenBack) }
@@ -130,9 +154,9 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// What others may have taken since it was sampled.
     package func taken(at now: MonotonicInstant) -> Int { taken(in: now - takenAt) }
 
-    /// What others may take in so long.
-    package func taken(in duration: Duration) -> Int {
-        Int(min(surge * Double(duration.nanoseconds) / 1e9, Double(Int32.max)))
+    /// What others may take in so long, at so many bytes a second at least.
+    package func taken(in duration: Duration, atLeast rate: Double = 0) -> Int {
+        Int(min(max(surge, rate) * Double(duration.nanoseconds) / 1e9, Double(Int32.max)))
     }
 
     /// What is left of it once what the library has done since is taken into account.

@@ -41,6 +41,8 @@ struct HeadroomEvaluator: Sendable {
         let bands = thresholds.bytes(of: headroom.limit)
         let available = headroom.attainable
         rate.note(headroom.leftByOthers, entrusted: headroom.entrusted, at: now)
+        let much = Double(headroom.limit.bytes) / 5
+        isTaken = rate.momentary > much || rate.net > max(much, Watermarks.leastSurge)
         exhaustion = rate.exhaustion(of: available)
         let isDoomed = rate.isFalling && headroom.share < 0.5 && (exhaustion.map { $0 <= reclaimTime } ?? false)
         let seen = bands.level(available: available, held: isForeseen ? .warning : vote)
@@ -70,8 +72,11 @@ struct HeadroomEvaluator: Sendable {
     /// The fastest that others have taken memory lately, or do now, in bytes a second.
     var surge: Double { max(rate.peak, rate.momentary) }
 
-    /// Whether others take more than a fifth of a limit a second now; less is the coming and going of the heap.
-    func isTaken(of limit: ByteCount) -> Bool { rate.momentary > Double(limit.bytes) / 5 }
+    /// Whether others take more than a fifth of the limit a second now; less is the coming and going of the heap.
+    ///
+    /// What the library gives back of its heap looks for a moment as if they had given it back: so who did so for a fifth of a second
+    /// is taken to go on.
+    private(set) var isTaken = false
 
     /// In what time others could have taken what a full cache leaves free. Where the kernel notifies when they have, they are
     /// taken to do what they did lately: a notification comes late when the processors are busy.

@@ -7,11 +7,14 @@ package struct HeapReading: Hashable, Sendable, BitwiseCopyable {
     package var reclaimable = 0
     /// Whether giving it back brings much: the system got at least half of it last time.
     package var yieldsMuch = true
+    /// How long giving it back took last.
+    package var giving = Duration.zero
 
     /// Nothing, unless it is said.
-    package init(usable: Int = 0, reclaimable: Int = 0, yieldsMuch: Bool = true) {
+    package init(usable: Int = 0, reclaimable: Int = 0, yieldsMuch: Bool = true, giving: Duration = .zero) {
         self.usable = usable
         self.reclaimable = reclaimable
         self.yieldsMuch = yieldsMuch
+        self.giving = giving
     }
 }

@@ -19,7 +19,7 @@ extension PressureClassifier {
                 ownPart: evaluators[index].ownPart(resident: resident)
             )
             room.place = index
-            room.isTaken = evaluators[index].headroomEvaluator.isTaken(of: headroom.limit)
+            room.isTaken = evaluators[index].headroomEvaluator.isTaken
             room.surge = evaluators[index].surge
             if nearest.map({ room.bytes - room.low < $0.bytes - $0.low }) ?? true { nearest = room }
         }

@@ -93,6 +93,32 @@ import Testing
         #expect(!progress.wantsTrim(of: heap, by: clock), "after a batch, and not in it")
     }
 
+    /// The heap is given back after such a batch: what little is still to leave goes with it.
+    @Test func theLastOfABatchIsGivenBackOnce() throws {
+        var progress = try progress { false }
+        var room = AdmissionRoom(bytes: -1, takenAt: clock.now())
+        room.isTaken = true
+        progress.room = room
+        progress.goal = 3 << 20
+        progress.freed = 2 << 20
+        #expect(progress.wantsTrim(of: heap, by: clock))
+        progress.freed += 1
+        #expect(!progress.wantsTrim(of: heap, by: clock))
+        progress.room?.isTaken = false
+        #expect(progress.wantsTrim(of: heap, by: clock), "nobody does it afterwards")
+    }
+
+    /// A thread may not have got a processor.
+    @Test func howLongItTakesIsAnAverage() {
+        let took = Lock(Duration.milliseconds(4))
+        let heap = FreeHeap(clock: clock, read: { 0 }, trim: { [clock] in clock.advance(by: took.withLock { $0 }) })
+        heap.giveBack()
+        #expect(heap.reading(beside: MemoryBooks.Reading()).giving == .milliseconds(4))
+        took.withLock { $0 = .milliseconds(84) }
+        heap.giveBack()
+        #expect(heap.reading(beside: MemoryBooks.Reading()).giving == .milliseconds(24))
+    }
+
     /// What one batch leaves in the heap is there for the next one to give back.
     @Test func whatBatchesLeaveAddsUp() {
         let room = AdmissionRoom(bytes: 0, takenAt: clock.now())

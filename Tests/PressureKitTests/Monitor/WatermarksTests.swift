@@ -110,6 +110,48 @@ import Testing
         room.count(HeapReading(usable: 1 << 20))
         #expect(!room.wantsHeapBack, "too little to be worth it")
     }
+
+    /// Of many small values giving it back takes long.
+    @Test func whatOthersTakeWhileTheHeapIsGivenBackIsKeptFree() {
+        func left(giving: Int64, surge: Double = 300e6) -> Int {
+            var room = room
+            room.surge = surge
+            room.count(HeapReading(giving: .milliseconds(giving)))
+            return room.bytes - self.room.bytes
+        }
+        #expect(left(giving: 10) == 0, "the marks are made for that")
+        #expect(left(giving: 40) == -18_000_000)
+        #expect(left(giving: 40, surge: 1) == -6_000_000, "however long nobody has taken anything")
+        #expect(left(giving: 40, surge: 0) == 0, "a host without a limit")
+        #expect(left(giving: 400) == -self.room.stride, "a twentieth of the limit at most")
+    }
+
+    /// And it is given back while there is enough left for that.
+    @Test func theLongerItTakesTheSoonerItMustBeGivenBack() {
+        var room = room
+        (room.surge, room.overdraft) = (100e6, 15 << 20)
+        room.bytes = -10 << 20
+        room.count(HeapReading(usable: 20 << 20, giving: .milliseconds(10)))
+        #expect(room.wantsHeapBack && !room.needsHeapBack)
+        room.bytes = -10 << 20
+        room.count(HeapReading(usable: 20 << 20, giving: .milliseconds(60)))
+        #expect(room.needsHeapBack, "6 MB are taken meanwhile, and 5 MiB are left of half of the least")
+    }
+
+    /// What is free in the heap is nothing to others.
+    @Test func whetherOthersHaveEnoughIsForTheSystemToSay() {
+        var room = room
+        room.isTaken = true
+        room.count(HeapReading(usable: 50 << 20))
+        #expect(!room.isShrinking && !room.isRelieved, "10 MiB beside")
+        room.surge = 300e6
+        room.giving = .milliseconds(20)
+        #expect(room.isShrinking, "12 MB are taken meanwhile")
+        room.isTaken = false
+        #expect(!room.isShrinking)
+        room.bytes += 40 << 20
+        #expect(room.isRelieved)
+    }
 }
 
 @Suite struct ReclaimableHeadroomTests {
@@ -147,10 +189,43 @@ import Testing
         }
         for held in 20...85 { accept(available: 90 - held, held: held, reclaimable: held) }
         for turn in 0..<100 { accept(available: 5, held: 85, reclaimable: turn % 2 == 0 ? 85 : 60) }
-        #expect(!evaluator.isTaken(of: .mebibytes(100)))
+        #expect(!evaluator.isTaken)
         #expect(evaluator.vote == .normal)
         for taken in 1...20 { accept(available: 5, held: 85 - taken, reclaimable: 85 - taken) }
-        #expect(evaluator.isTaken(of: .mebibytes(100)), "20 MiB in a fifth of a second")
+        #expect(evaluator.isTaken, "20 MiB in a fifth of a second")
+    }
+
+    /// What the library gives back of its heap looks as if others had given it back; they go on.
+    @Test func whoTakesMemoryIsTakenToGoOnWhileTheHeapIsGivenBack() {
+        var evaluator = HeadroomEvaluator(thresholds: PressureThresholds(), timings: PressureTimings())
+        var now = MonotonicInstant(nanoseconds: 0)
+        func accept(_ mebibytes: Int, of limit: Int = 1024) {
+            now = now + .milliseconds(5)
+            let headroom = Headroom(available: .mebibytes(mebibytes), limit: .mebibytes(limit))!
+            evaluator.accept(headroom, isWatched: false, reclaimTime: .milliseconds(1), at: now)
+        }
+        for _ in 0..<10 { accept(900) }
+        #expect(!evaluator.isTaken)
+        for taken in 1...100 { accept(900 - 2 * taken) }
+        #expect(evaluator.isTaken, "400 MiB a second, for half a second")
+        accept(730)
+        #expect(evaluator.isTaken, "30 MiB were given back")
+        for _ in 0..<200 { accept(730) }
+        #expect(!evaluator.isTaken)
+    }
+
+    /// The coming and going of a small cache's heap is a large part of a small limit: it counts for the moment only.
+    @Test func whatIsMuchOfASmallLimitIsNoSurge() {
+        var evaluator = HeadroomEvaluator(thresholds: PressureThresholds(), timings: PressureTimings())
+        func accept(_ step: Int64, available: Int) {
+            let headroom = Headroom(available: .bytes(available), limit: .mebibytes(64))!
+            let now = MonotonicInstant(nanoseconds: step * 5_000_000)
+            evaluator.accept(headroom, isWatched: false, reclaimTime: .milliseconds(1), at: now)
+        }
+        for step in 0...40 as ClosedRange<Int64> { accept(step, available: 60_000_000 - Int(step) * 400_000) }
+        #expect(evaluator.isTaken, "80 MB a second")
+        accept(41, available: 54_000_000)
+        #expect(!evaluator.isTaken)
     }
 
     /// Readers go by it; on a host without a limit the marks lie far from the end.
