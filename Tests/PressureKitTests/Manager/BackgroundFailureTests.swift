@@ -76,7 +76,11 @@ import Testing
             }
         }
         let source = SimulatedSource()
-        let manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.sources = [.simulated(source)] }
+        let manager = try makeManager(fileSystem: InMemoryFileSystem()) {
+            $0.sources = [.simulated(source)]
+            // That of all tests takes long to be given back.
+            $0.heap = FreeHeap(clock: SystemClock(), process: nil)
+        }
         let delegate = Hanging()
         manager.root.delegate = delegate
         let cache = try manager.root.keyedCache("drafts", key: Int.self, value: [UInt8].self)
