@@ -25,7 +25,7 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     package var heap = 0
     /// What is free in it beyond that, where giving it back brings much.
     package var surplus = 0
-    /// How long giving it back took last.
+    /// How long giving it back took lately.
     package var giving = Duration.zero
     /// How far behind that loads may go when memory does not come free in time: half of what is left there.
     package var overdraft: Int

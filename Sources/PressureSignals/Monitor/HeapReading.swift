@@ -7,7 +7,7 @@ package struct HeapReading: Hashable, Sendable, BitwiseCopyable {
     package var reclaimable = 0
     /// Whether giving it back brings much: the system got at least half of it last time.
     package var yieldsMuch = true
-    /// How long giving it back took last.
+    /// How long giving it back took lately.
     package var giving = Duration.zero
 
     /// Nothing, unless it is said.

@@ -91,6 +91,48 @@ private let mebibyte = 1 << 20
         #expect(zip([before] + trims, trims).allSatisfy { $0 - $1 >= mebibyte })
     }
 
+    /// Others go on meanwhile.
+    @Test func whatOthersTakeUntilTheHeapIsGivenBackLeavesToo() {
+        let clock = ManualClock()
+        let admission = Admission(clock: clock)
+        func wish(isTaken: Bool) -> Int? {
+            let room: @Sendable () -> AdmissionRoom? = {
+                var room = AdmissionRoom(bytes: 0, takenAt: clock.now(), low: 8 * mebibyte, high: 16 * mebibyte)
+                (room.isTaken, room.surge, room.giving) = (isTaken, 300e6, .milliseconds(20))
+                return room
+            }
+            admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
+            return admission.backgroundWish()?.bytes
+        }
+        #expect(wish(isTaken: false) == 16 * mebibyte)
+        #expect(wish(isTaken: true) == 16 * mebibyte + 12_000_000)
+    }
+
+    /// They may have got it before as many values have left as were taken to be needed.
+    @Test func aBatchEndsWhenOthersHaveEnough() throws {
+        let shortage = try Shortage(valueBytes: 4000)
+        let engine = shortage.manager.context.engine
+        let looks = Shared(0)
+        let isOver = {
+            looks.change { $0 += 1 }
+            return true
+        }
+        let root = shortage.manager.root
+        let freed = engine.reclaimBatch(8 * mebibyte, root: root, isWhole: true, isTrade: false, isOver: isOver)
+        #expect(looks.value == 1)
+        #expect(freed >= 4 * mebibyte && freed < 5 * mebibyte, "it looks every four MiB")
+    }
+
+    /// To look at all of very many values takes longer than to free a few of them.
+    @Test func ofVeryManyAQuarterIsLookedAtIfItHasTwiceAsMuch() throws {
+        let many = try Shortage(valueBytes: 500).manager
+        let values = many.context.books.reading
+        #expect(many.context.engine.suffices(partFor: values.resident / 8 - 1, of: values))
+        #expect(!many.context.engine.suffices(partFor: values.resident / 8 + 1, of: values))
+        let few = try Shortage(valueBytes: 4000).manager
+        #expect(!few.context.engine.suffices(partFor: 1, of: few.context.books.reading))
+    }
+
     /// What is free in it is enough.
     @Test func whereTheHeapHasItNoValueLeavesFirst() throws {
         let shortage = try Shortage(valueBytes: 4000, heap: 4 * mebibyte)
