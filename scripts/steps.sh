@@ -50,24 +50,24 @@ step() {
     fi
 }
 
-# tests NAME SECONDS ARGUMENTS…: `swift test`, bounded in time, each test counted as one. One test at a time: the time
-# limit of a test that waits for the others to let it run would say nothing about the test.
+# tests NAME SECONDS FOLDER ARGUMENTS…: the tests that `build_tests` has put into a folder of builds, bounded in time, each counted
+# as one. One test at a time: the time limit of a test that waits for the others to let it run would say nothing about the test.
+# Not by way of `swift test`, which opens the database of the build even if it builds nothing: two at a time cannot.
 tests() {
-    local name=$1 seconds=$2 said results status=0 count=0 broken=0 begun=$SECONDS
-    shift 2
+    local name=$1 seconds=$2 folder=$3 said results status=0 count=0 broken=0 begun=$SECONDS
+    shift 3
     said=$(mktemp -p "$saying")
-    results=$(mktemp -d)
+    results=$(mktemp)
     printf '\n— %s\n' "$name"
     # The first race ends the run, and not by its tests. Of the standard library one is known, and is none.
     # What the Makefile sets for builds is not for tests: an order of hashing that they depend on should show.
     TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1 suppressions=scripts/thread-sanitizer.txt} timeout "$seconds" env -u SWIFT_DETERMINISTIC_HASHING \
-        "$swift" test --no-parallel --xunit-output "$results/tests.xml" "$@" </dev/null > >(tee "$said") 2>&1 || status=$?
+        "$folder/debug/PressureKitPackageTests.xctest" --testing-library swift-testing --no-parallel --xunit-output "$results" "$@" \
+        </dev/null > >(tee "$said") 2>&1 || status=$?
     took "$name" "$begun"
-    if [ -f "$results/tests-swift-testing.xml" ]; then
-        count=$(grep -c '<testcase ' "$results/tests-swift-testing.xml" || true)
-        broken=$(awk '/<testcase /{new=1} /<failure/{n+=new; new=0} END{print n+0}' "$results/tests-swift-testing.xml")
-    fi
-    rm -rf "$results"
+    count=$(grep -c '<testcase ' "$results" || true)
+    broken=$(awk '/<testcase /{new=1} /<failure/{n+=new; new=0} END{print n+0}' "$results")
+    rm -f "$results"
     # A run that found nothing to run, or that ended otherwise than by its tests, has failed as a whole.
     local told=$broken
     if [ "$count" -eq 0 ] || { [ "$status" -ne 0 ] && [ "$broken" -eq 0 ]; }; then

@@ -22,23 +22,21 @@ sanitized() {
     local tsan=(--scratch-path .build-tsan --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --traits "$all")
     step "build for ThreadSanitizer" build_tests "${tsan[@]}"
     beside servers
-    optimized tests "tests under ThreadSanitizer" 2400 --skip-build --ignore-lock "${tsan[@]}" --skip "$alone|$remote"
+    tests "tests under ThreadSanitizer" 2400 .build-tsan --skip "$alone|$remote"
     together servers
 }
 
-# Those of Redis servers, which wait for most of their time: for a lease to end, or a server that does not answer. Neither run
-# builds, so that neither needs the package manager's lock, for which one would wait until the other has ended.
+# Those of Redis servers, which wait for most of their time: for a lease to end, or a server that does not answer.
 remote='PressureKitTests\.(Remote|Redis)'
 servers() {
-    optimized tests "tests of servers under ThreadSanitizer" 2400 --skip-build --ignore-lock "${tsan[@]}" \
-        --filter "$remote" --skip "$alone"
+    tests "tests of servers under ThreadSanitizer" 2400 .build-tsan --filter "$remote" --skip "$alone"
 }
 
 step "build" build_tests
 export PRESSURESIM=$PWD/.build/debug/pressuresim
 beside sanitized
 # What plays all scenarios three times is left to proof.sh, which has a tool that is quick.
-optimized tests "tests" 2400 --skip-build --skip RealPressureTests --skip oneSeedIsOneLog
+tests "tests" 2400 .build --skip RealPressureTests --skip oneSeedIsOneLog
 step "seeds as scenarios" scripts/seeds/scenarios.sh
 step "getting started" scripts/getting-started.sh
 together sanitized
