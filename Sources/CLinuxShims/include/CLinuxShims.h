@@ -66,6 +66,15 @@ void pk_map_blocks_from(int length, int kept);
 /// lock of each arena in turn.
 size_t pk_heap_free(void);
 
+/// A word that others may be writing to: a hint, for whoever knows that its memory stays. Swift has no such load, and a race that is
+/// meant is none for ThreadSanitizer to tell of.
+__attribute__((no_sanitize("thread"))) static inline uintptr_t pk_peek(const void *address) {
+    return *(const volatile uintptr_t *)address;
+}
+
+/// Has the processor fetch what will be looked at soon; of an address that is none nothing comes.
+static inline void pk_prefetch(const void *address) { __builtin_prefetch(address); }
+
 /// Anonymous, private, page-aligned memory by `mmap(2)`; MAP_FAILED is a cast Swift cannot import, so failure is NULL.
 void *pk_map_pages(size_t length);
 

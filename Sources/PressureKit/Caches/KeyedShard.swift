@@ -1,3 +1,4 @@
+import CLinuxShims
 import Synchronization
 
 /// A part of a keyed cache with a lock of its own: the table, the slots in blocks that never move, the free ones, and the
@@ -192,9 +193,19 @@ struct KeyedShard<Key: Hashable & Sendable, Value: Spillable>: @unchecked Sendab
     /// Calls `body` with the slots from a number on, in the table or not, up to ``sliceLength`` of them. Returns where to
     /// go on, `nil` at the end.
     func forEachInSlice(from first: UInt32, _ body: (Place) -> Void) -> UInt32? {
-        let end = min(unused, first + Self.sliceLength)
+        unsafe forEachSlotInSlice(from: first) { slot in unsafe body(Place(slot: Slot(base: slot))) }
+    }
+
+    /// The same with the slots' addresses only.
+    func forEachSlotInSlice(from first: UInt32, _ body: (UnsafeMutableRawPointer) -> Void) -> UInt32? {
+        let (end, stride) = (min(unused, first + Self.sliceLength), Place.stride)
         guard first < end else { return nil }
-        for index in first..<end { body(place(index)) }
+        for index in first..<end {
+            let block = unsafe blocks.list[Int(index >> Self.blockShift)]
+            let slot = unsafe block + Int(index & (1 << Self.blockShift - 1)) * stride
+            unsafe pk_prefetch(slot + 8 * stride)
+            unsafe body(slot)
+        }
         return end < unused ? end : nil
     }
 

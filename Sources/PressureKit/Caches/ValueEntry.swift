@@ -1,3 +1,4 @@
+import CLinuxShims
 import PressureSystem
 import Synchronization
 
@@ -8,6 +9,11 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
 
     /// What tasks are bringing into memory, by the addresses of its slots. Nothing where loaders do not suspend.
     let makings = Lock<[UInt: Making]>([:])
+
+    /// How far from the beginning of a slot the word is that says where the value's bytes lie; `nil` if there is none.
+    private let blockOffset = (Value.self as? any OneBlock.Type).map {
+        Slot<Value>.valueOffset + $0.blockWord * MemoryLayout<UInt>.stride
+    }
 
     // MARK: Filling slots
 
@@ -139,6 +145,12 @@ class ValueEntry<Value: Spillable>: CacheEntry, @unchecked Sendable {
     override func withSpillBytes(_ slot: UnsafeMutableRawPointer, _ body: (RawSpan) -> Void) {
         // Resident and `copying`: it is there and nobody changes it.
         unsafe Slot<Value>(base: slot).value.pointee.withSpillBytes(body)
+    }
+
+    override func region(of slot: UnsafeMutableRawPointer) -> UInt32 {
+        guard let blockOffset else { return 0 }
+        // A slot's memory stays. The value may leave at any time, and then this was true a moment ago.
+        return HeapRegions.number(of: unsafe pk_peek(slot + blockOffset))
     }
 
     override var encodesWhenSpilled: Bool { Value.encodesWhenSpilled }

@@ -10,6 +10,8 @@ extension CacheEntry {
         depth: UInt16
     ) {
         var word = unsafe header(slot).pointee.state
+        let region = storage.isLocated && word.phase == .resident ? unsafe region(of: slot) : 0
+        if storage.isNarrowed, !storage.regions.has(region) { return }
         let footprint = unsafe header(slot).pointee.footprint.load(ordering: .relaxed)
         switch word.phase {
         case .unloaded, .spilled:
@@ -50,7 +52,7 @@ extension CacheEntry {
             return storage.skip(self, .spillSuspended, footprint: footprint)
         }
         let uses = unsafe look(slot, word, arrival: arrival, in: storage)
-        let candidate = Candidate(
+        var candidate = Candidate(
             footprint: footprint,
             stamp: word.stamp,
             method: method,
@@ -63,8 +65,10 @@ extension CacheEntry {
             restoreCost: restoreCost,
             reloadCost: isOver ? 0 : statistics.reloadCost,
             writeCost: method.needsCopy && storage.pace != .steady ? statistics.writeCost(byteCount: plainBytes) : 0,
-            isUrgent: storage.pace != .steady
+            isUrgent: storage.pace != .steady,
+            region: region
         )
+        guard storage.takes(&candidate) else { return }
         unsafe storage.append(candidate, isBound: method.needsCopy && !canDrop, entry: self, slot: slot)
     }
 

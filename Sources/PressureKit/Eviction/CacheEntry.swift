@@ -181,6 +181,9 @@ package class CacheEntry: @unchecked Sendable {
     /// Whether the value's bytes are made when it is copied, and how many they are is not known before.
     var encodesWhenSpilled: Bool { preconditionFailure("a subclass answers this") }
 
+    /// In which of the ``HeapRegions`` the value's bytes lie, or a moment ago did; 0 for unknown. Of a slot that is nobody's.
+    func region(of slot: UnsafeMutableRawPointer) -> UInt32 { 0 }
+
     /// Makes the value's bytes, where ``encodesWhenSpilled``. The slot is being copied.
     func writeSpillBytes(_ slot: UnsafeMutableRawPointer, to writer: SpillWriter) throws {
         preconditionFailure("a subclass answers this")

@@ -28,6 +28,9 @@ package struct Candidate: Sendable {
     package var reloadCost: Float
     /// Nanoseconds for one thread to write its copy; 0 when it has one or needs none, or nobody waits for that.
     package var writeCost: Float
+    /// Where its bytes lie: the number of the ``HeapRegions`` region; 0 for unknown or not asked. In a plan that keeps to some
+    /// regions, the turn of its region.
+    package var region: UInt32
     /// Its controller's distance from the root.
     package var depth: UInt16
     /// How it would leave.
@@ -58,7 +61,8 @@ package struct Candidate: Sendable {
         restoreCost: Float = 0,
         reloadCost: Float = .infinity,
         writeCost: Float = 0,
-        isUrgent: Bool = true
+        isUrgent: Bool = true,
+        region: UInt32 = 0
     ) {
         self.footprint = footprint
         self.stamp = stamp
@@ -73,6 +77,7 @@ package struct Candidate: Sendable {
         self.hasRefaulted = hasRefaulted
         self.isUrgent = isUrgent
         self.level = level
+        self.region = region
     }
 }
 

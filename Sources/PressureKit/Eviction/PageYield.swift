@@ -19,11 +19,16 @@ struct PageYield: Hashable, Sendable {
     /// Of values that are much smaller than a page nothing goes back until nearly all have left.
     private static let most = 8.0
 
+    /// How many values touch a page.
+    private var touching: Double { min(1 + Self.page / Double(max(size, 1)), Self.most) }
+
+    /// Whether of what leaves here and there much stays.
+    var isPoor: Bool { touching > Self.fewest }
+
     /// The bytes of values that have to leave; no less than is to go back, and no more than there is.
     func leaving(for bytes: Int) -> Int {
-        let touching = min(1 + Self.page / Double(max(size, 1)), Self.most)
         let heap = Double(resident + free)
-        guard touching > Self.fewest, heap > 0 else { return bytes }
+        guard isPoor, heap > 0 else { return bytes }
         let part = Double(free) / heap
         let wanted = pow(min(Double(bytes) / heap + pow(part, touching), 1), 1 / touching)
         return max(bytes, min(Int((wanted - part) * heap), resident))

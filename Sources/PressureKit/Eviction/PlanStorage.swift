@@ -84,6 +84,10 @@ package final class PlanStorage: @unchecked Sendable {
 
     /// What has happened, over all rounds.
     let tally = ReclaimTally()
+    /// Which parts of the heap the present round empties, if it goes by that.
+    let regions = HeapRegions()
+    /// Whether candidates are to say where they lie.
+    private(set) var isLocated = false
 
     /// How many candidates are listed.
     private(set) var candidateCount = 0
@@ -169,6 +173,7 @@ package final class PlanStorage: @unchecked Sendable {
         unsafe outcomes = Self.touched(victimCapacity)
         unsafe finished = Self.touched(victimCapacity)
         unsafe slots = Self.touched(min(victimCapacity, Self.mostSlots))
+        regions.reserve(capacity)
     }
 
     private static func touched<Element>(_ count: Int) -> UnsafeMutableBufferPointer<Element> {
@@ -211,9 +216,12 @@ package final class PlanStorage: @unchecked Sendable {
         compression: CompressedTierUse = .none,
         sample: PlanSample = .all,
         pace: PlanPace = .reclaim,
-        priority: ThreadPriority? = nil
+        priority: ThreadPriority? = nil,
+        isLocated: Bool = false
     ) {
         self.priority = priority
+        self.isLocated = isLocated
+        regions.clear()
         self.sample = sample
         self.pace = pace
         self.compression = compression
@@ -240,7 +248,7 @@ package final class PlanStorage: @unchecked Sendable {
     /// Has a cache's values listed, if they are of the sample. Retains it until the round is over: it may leave the tree before.
     func add(_ entry: CacheEntry, isVisible: Bool, depth: UInt16) {
         // What there is no room for was registered a moment ago, and is left for the next reclaim.
-        guard !entry.hasOneValue || sample.takesNext(), ownerCount < ownerCapacity else { return }
+        guard ownerCount < ownerCapacity else { return }
         unsafe owners[ownerCount] = Owner(entry: .passRetained(entry), depth: depth, isVisible: isVisible)
         ownerCount += 1
     }
@@ -250,8 +258,9 @@ package final class PlanStorage: @unchecked Sendable {
     func list(canSpill: Bool) {
         for index in 0..<ownerCount {
             let owner = unsafe owners[index]
+            // Retained by `add`, here and below.
+            if unsafe owner.entry._withUnsafeGuaranteedRef({ $0.hasOneValue }), !sample.takesNext() { continue }
             hasReportedEnds = false
-            // Retained by `add`.
             unsafe owner.entry._withUnsafeGuaranteedRef {
                 unsafe $0.list(in: self, canSpill: canSpill, isVisible: owner.isVisible, depth: owner.depth)
             }
@@ -261,6 +270,54 @@ package final class PlanStorage: @unchecked Sendable {
 
     /// Listing one takes some microseconds.
     private static let ownersBetweenYields = 32
+
+    // MARK: By where values lie
+
+    /// Keeps to the regions that are worth least and have so many bytes, of which a sample is listed, and lists what lies there.
+    /// `false` if it is of no use: nothing has changed then but the order of the choices.
+    func narrow(to bytes: Int, canSpill: Bool) -> Bool {
+        var resident = 0
+        for index in 0..<ownerCount {
+            unsafe resident += owners[index].entry._withUnsafeGuaranteedRef { $0.residentByteCount }
+        }
+        let isChosen = unsafe regions.choose(
+            among: UnsafeBufferPointer(rebasing: candidates[..<candidateCount]),
+            choices: UnsafeMutableBufferPointer(rebasing: choices[..<candidateCount]),
+            parts: sample.parts,
+            resident: resident,
+            // A sample tells of those that it has more of than they have.
+            goal: bytes + bytes / 8,
+            policy: policy,
+            at: moment
+        )
+        guard isChosen else { return false }
+        goal = bytes
+        relist(.all, by: RegionOrder(), canSpill: canSpill)
+        return true
+    }
+
+    /// Lists the values of the same caches once more: other ones, or in another order.
+    func relist(_ sample: PlanSample, by policy: (any EvictionPolicy)? = nil, canSpill: Bool) {
+        self.sample = sample
+        self.policy = policy ?? self.policy
+        (candidateCount, seenCount, beyondSample) = (0, 0, 0)
+        isTruncated = false
+        list(canSpill: canSpill)
+    }
+
+    /// Whether only what lies in some regions is listed.
+    var isNarrowed: Bool { regions.count > 0 }
+
+    /// Whether a candidate is to be listed: in a plan that keeps to some regions, if it lies in one of them and may leave. It is told
+    /// when that one's turn is.
+    func takes(_ candidate: inout Candidate) -> Bool {
+        guard isNarrowed else { return true }
+        guard candidate.evictionClass <= regions.lastClass, let turn = regions.turn(of: candidate.region) else {
+            return false
+        }
+        candidate.region = turn
+        return true
+    }
 
     /// Looks at what is remembered of a value's uses, if the policy learns from that: whether it does.
     func look(_ uses: inout UseRecord, stamp: UInt32, arrival: UInt32, hits: UInt8) -> Bool {

@@ -10,6 +10,17 @@ extension ReclaimEngine {
         return PageYield(resident: values.resident, free: free, size: values.resident / count).leaving(for: bytes)
     }
 
+    /// The same of small values that lie beside each other; `nil` where values are large enough to leave here and there, or
+    /// few, or nobody asks the heap.
+    func leavingBeside(for bytes: Int, of values: MemoryBooks.Reading) -> Int? {
+        guard heap.free != nil, case let count = history.withLock({ $0.seen }), count > Self.few else { return nil }
+        let yield = PageYield(resident: values.resident, free: 0, size: values.resident / count)
+        return yield.isPoor ? bytes + bytes / 8 + HeapRegions.bytes : nil
+    }
+
+    /// Of so few values a look is quick, and none of their regions is worth less than another.
+    private static let few = 1024
+
     /// Whether there are so many values that a part of them has twice as much: to look at them all takes longer than to free it.
     func suffices(partFor goal: Int, of values: MemoryBooks.Reading) -> Bool {
         history.withLock { $0.seen } > Self.many && goal * 2 * PlanSample.mostParts < values.resident
@@ -22,6 +33,8 @@ extension ReclaimEngine {
     /// reclaim thread; blocks on the disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
     ///
     /// - Parameters:
+    ///   - beside: How many bytes will do of values that lie beside each other, if they say where they lie; `nil` for leaving by
+    ///     rank alone.
     ///   - isWhole: Whether to choose among all values; among a part of them otherwise, if there are many and the goal is
     ///     small.
     ///   - isTrade: Whether other values will take the place of those that leave: their pages are kept, and it is no hurry.
@@ -34,6 +47,7 @@ extension ReclaimEngine {
     func reclaimBatch(
         _ goal: Int,
         root: some CandidateSource,
+        beside: Int? = nil,
         isWhole: Bool,
         isTrade: Bool,
         isUrgent: Bool = true,
@@ -55,7 +69,12 @@ extension ReclaimEngine {
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let last = lastBatch.exchange(UseClock.now, ordering: .relaxed)
-        let sample = isWhole ? .all : PlanSample(turn: turn, of: seen, since: last)
+        var sample = isWhole ? PlanSample.all : PlanSample(turn: turn, of: seen, since: last)
+        if let beside {
+            progress.beside = (beside, otherwise: sample)
+            // What is new is not of the sample, which stands for all.
+            sample = PlanSample(turn: turn, of: seen, since: UseClock.now)
+        }
         if isTrade {
             WarmPages.trading {
                 round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .steady)
@@ -71,7 +90,7 @@ extension ReclaimEngine {
         }
         if let failure = progress.lateFailure { onFailure?(.late(failure.pressureError(server: nil))) }
         storage.putBack(progress.storage)
-        heap.note(unreturned: progress.unreturned)
+        heap.note(unreturned: progress.unreturned, among: seen)
         return progress.freed
     }
 }

@@ -71,6 +71,9 @@ extension ReclaimEngine {
         var room: AdmissionRoom?
         /// What a batch is to free, after which the heap is given back where others need it.
         var goal = Int.max
+        /// Where small values leave for others: how many bytes will do of them that lie beside each other, of whom a sample tells
+        /// where; and of which values as many are chosen as it takes of others, if it tells nothing.
+        var beside: (bytes: Int, otherwise: PlanSample)?
 
         /// Whether to give back what values have left in the heap: others need it before the reclaim has ended. Where that
         /// yields little, not before the system has less than is to stay free, and in a batch not before much has left.
@@ -156,7 +159,8 @@ extension ReclaimEngine {
             compression: compression,
             sample: sample,
             pace: pace,
-            priority: progress.priority
+            priority: progress.priority,
+            isLocated: progress.beside != nil
         )
         storage.keepsEverything = progress.target.file.fileSystem.keepsEverything
         root.collectOwners(in: storage)
@@ -172,14 +176,24 @@ extension ReclaimEngine {
         }
         let evictable = progress.evictable ?? storage.seenBytes
         progress.evictable = evictable
-        let goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
-        let plan = unsafe Planner.plan(
+        var goal = amount.goal(evictable: evictable).map { $0 - progress.freed }
+        var order = policy
+        if let beside = progress.beside {
+            if storage.narrow(to: beside.bytes, canSpill: canSpill) {
+                (order, goal, progress.goal) = (RegionOrder(), beside.bytes, beside.bytes)
+            } else if beside.otherwise != sample {
+                storage.relist(beside.otherwise, canSpill: canSpill)
+            }
+        }
+        var plan = unsafe Planner.plan(
             UnsafeBufferPointer(rebasing: storage.candidates[..<storage.candidateCount]),
             choices: UnsafeMutableBufferPointer(rebasing: storage.choices[..<storage.candidateCount]),
             goal: goal,
-            policy: policy,
+            policy: order,
             at: moment
         )
+        // The hand stays where it is.
+        if storage.isNarrowed { plan.last = nil }
         progress.priority?.yield()
         let victims = storage.beginVictims(plan.count)
         progress.prediction += plan.prediction

@@ -38,6 +38,7 @@ struct BackgroundReclaim: Sendable {
                 engine.reclaimBatch(
                     goal,
                     root: root,
+                    beside: isShrinking && fruitless == 0 ? engine.leavingBeside(for: wish.bytes, of: values) : nil,
                     isWhole: fruitless > 0 || isShrinking && !engine.suffices(partFor: goal, of: values),
                     isTrade: !wish.room.isTaken,
                     isUrgent: wish.isUrgent,
@@ -48,7 +49,9 @@ struct BackgroundReclaim: Sendable {
                 )
             }
             freed += batch
-            fruitless = batch * 4 < wish.bytes ? fruitless + 1 : 0
+            // One that was cut short, because others began to take memory, says nothing of what there is.
+            let isCutShort = !wish.room.isTaken && admission.isPressed()
+            fruitless = batch * 4 < wish.bytes && !isCutShort ? fruitless + 1 : 0
             admission.note(batch: batch, isExhausted: fruitless > 1)
             // What values leave in the heap is of no use to others, and the books take it for returned.
             if isShrinking, engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room, priority) }
@@ -80,9 +83,9 @@ struct BackgroundReclaim: Sendable {
     }
 
     private func newWish() -> Admission.BackgroundWish? {
-        // The room counts it.
-        let isNew = context.engine.heap.look { context.books.reading }
-        if isNew { context.admission.refresh() }
+        // The room counts it. While others take memory it is of no use to them, and reading it takes what they have not got.
+        let isTaken = context.admission.room?.isTaken ?? false
+        if !isTaken, context.engine.heap.look(beside: { context.books.reading }) { context.admission.refresh() }
         guard let wish = context.admission.backgroundWish() else { return nil }
         let limit = wish.room.isTaken ? Self.freshness.hurried : Self.freshness.usual
         guard context.clock.now() - wish.room.takenAt > limit else { return wish }

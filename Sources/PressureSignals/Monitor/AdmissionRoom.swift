@@ -27,6 +27,8 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     package var surplus = 0
     /// How long giving it back took lately.
     package var giving = Duration.zero
+    /// How long it takes until values have left and are given back.
+    package var reclaiming = Duration.zero
     /// How far behind that loads may go when memory does not come free in time: half of what is left there.
     package var overdraft: Int
     /// This process's part of what is in use below that limit, 0 … 1.
@@ -84,12 +86,12 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// For what the rest of the process had in use a moment ago the least that stays free suffices, but for the half of it that
     /// loads may overdraw.
     ///
-    /// Where giving it back takes longer than the marks are made for, what others take meanwhile is kept free beside, up to a
-    /// twentieth of the limit.
+    /// Where it takes longer than the marks are made for until values have left, what others take meanwhile is kept free beside, up to
+    /// a twentieth of the limit.
     mutating func count(_ reading: HeapReading) {
-        giving = reading.giving
+        (giving, reclaiming) = (reading.giving, reading.leaving + reading.giving * 2)
         if surge > 0 {
-            let late = max(.zero, giving * 2 - .seconds(Watermarks.reaction))
+            let late = max(.zero, reclaiming - .seconds(Watermarks.reaction))
             bytes -= min(taken(in: late, atLeast: Watermarks.leastSurge), stride)
         }
         heap = reading.usable < 0 ? min(reading.usable + overdraft, 0) : min(reading.usable, high)
@@ -104,9 +106,8 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// them, and what it leaves in the heap is of no use to them.
     package var isShrinking: Bool { isTaken && bytes - heap < takenMeanwhile }
 
-    /// What others may take until a batch of small values has left, which takes about as long as giving the heap back, and
-    /// that is done as well.
-    package var takenMeanwhile: Int { min(taken(in: giving * 2), high) }
+    /// What others may take until a batch has left and the heap is given back.
+    package var takenMeanwhile: Int { min(taken(in: reclaiming), high) }
 
     /// Whether the system has all that is to be free, without what is free in the heap.
     package var isRelieved: Bool { bytes - heap >= high }

@@ -9,12 +9,21 @@ package struct HeapReading: Hashable, Sendable, BitwiseCopyable {
     package var yieldsMuch = true
     /// How long giving it back took lately.
     package var giving = Duration.zero
+    /// How long it takes to find the values that are to leave.
+    package var leaving = Duration.zero
 
     /// Nothing, unless it is said.
-    package init(usable: Int = 0, reclaimable: Int = 0, yieldsMuch: Bool = true, giving: Duration = .zero) {
+    package init(
+        usable: Int = 0,
+        reclaimable: Int = 0,
+        yieldsMuch: Bool = true,
+        giving: Duration = .zero,
+        leaving: Duration = .zero
+    ) {
         self.usable = usable
         self.reclaimable = reclaimable
         self.yieldsMuch = yieldsMuch
         self.giving = giving
+        self.leaving = leaving
     }
 }

@@ -125,6 +125,44 @@ import Testing
         #expect(!heap.yieldsMuch)
     }
 
+    /// Counting the blocks takes longer than giving them back, and whoever allocates waits.
+    @Test func whileOthersTakeMemoryItIsGivenBackAndNotRead() {
+        let clock = ManualClock()
+        let (free, reads) = (Shared(0), Shared(0))
+        let read: @Sendable () -> Int = {
+            reads.change { $0 += 1 }
+            return free.value
+        }
+        let heap = FreeHeap(clock: clock, read: read, trim: {})
+        free.change { $0 = 30 << 20 }
+        clock.advance(by: .seconds(1))
+        #expect(heap.look())
+        #expect(heap.reading(beside: MemoryBooks.Reading()).usable == 30 << 20)
+        let before = reads.value
+        var room = AdmissionRoom(bytes: 0, takenAt: clock.now())
+        room.isTaken = true
+        heap.giveBack(beside: room)
+        #expect(!heap.look(), "nor soon after")
+        #expect(reads.value == before)
+        #expect(heap.reading(beside: MemoryBooks.Reading()).usable == 0)
+        #expect(heap.free == 30 << 20, "as far as anybody knows")
+        clock.advance(by: .seconds(1))
+        #expect(heap.look())
+        #expect(heap.reading(beside: MemoryBooks.Reading()).usable == 0, "all that is free then was given back")
+        free.change { $0 = 33 << 20 }
+        clock.advance(by: .seconds(1))
+        #expect(heap.look())
+        #expect(heap.reading(beside: MemoryBooks.Reading()).usable == 3 << 20)
+    }
+
+    /// The more there are, the sooner it has to begin.
+    @Test func howLongItTakesToFindWhatLeavesFollowsFromHowManyThereAre() {
+        let heap = FreeHeap(clock: ManualClock(), read: { 0 }, trim: {})
+        #expect(heap.reading(beside: MemoryBooks.Reading()).leaving == .zero)
+        heap.note(unreturned: 0, among: 100_000)
+        #expect(heap.reading(beside: MemoryBooks.Reading()).leaving == .milliseconds(25))
+    }
+
     @Test func itIsNotReadAllTheTime() {
         let clock = ManualClock()
         let reads = Lock(0)

@@ -122,9 +122,9 @@ import Testing
     /// What one batch leaves in the heap is there for the next one to give back.
     @Test func whatBatchesLeaveAddsUp() {
         let room = AdmissionRoom(bytes: 0, takenAt: clock.now())
-        heap.note(unreturned: 1 << 19)
+        heap.note(unreturned: 1 << 19, among: 0)
         #expect(!heap.isWorthGivingBack(in: room))
-        heap.note(unreturned: 1 << 19)
+        heap.note(unreturned: 1 << 19, among: 0)
         #expect(heap.isWorthGivingBack(in: room))
         heap.giveBack()
         #expect(!heap.isWorthGivingBack(in: room))

@@ -113,13 +113,14 @@ import Testing
 
     /// Of many small values giving it back takes long.
     @Test func whatOthersTakeWhileTheHeapIsGivenBackIsKeptFree() {
-        func left(giving: Int64, surge: Double = 300e6) -> Int {
+        func left(giving: Int64, leaving: Int64 = 0, surge: Double = 300e6) -> Int {
             var room = room
             room.surge = surge
-            room.count(HeapReading(giving: .milliseconds(giving)))
+            room.count(HeapReading(giving: .milliseconds(giving), leaving: .milliseconds(leaving)))
             return room.bytes - self.room.bytes
         }
         #expect(left(giving: 10) == 0, "the marks are made for that")
+        #expect(left(giving: 10, leaving: 60) == -18_000_000)
         #expect(left(giving: 40) == -18_000_000)
         #expect(left(giving: 40, surge: 1) == -6_000_000, "however long nobody has taken anything")
         #expect(left(giving: 40, surge: 0) == 0, "a host without a limit")
@@ -145,7 +146,7 @@ import Testing
         room.count(HeapReading(usable: 50 << 20))
         #expect(!room.isShrinking && !room.isRelieved, "10 MiB beside")
         room.surge = 300e6
-        room.giving = .milliseconds(20)
+        room.reclaiming = .milliseconds(40)
         #expect(room.isShrinking, "12 MB are taken meanwhile")
         room.isTaken = false
         #expect(!room.isShrinking)
