@@ -9,6 +9,26 @@ import Testing
 
 private let mebibyte = 1 << 20
 
+/// Bytes that say when they are written.
+private struct NotingBytes: Spillable {
+    let bytes: HiddenBytes
+    let note: @Sendable () -> Void
+
+    var spillByteCount: Int { bytes.spillByteCount }
+
+    func withSpillBytes(_ body: (RawSpan) -> Void) {
+        note()
+        bytes.withSpillBytes(body)
+    }
+
+    init(bytes: HiddenBytes, note: @escaping @Sendable () -> Void) { (self.bytes, self.note) = (bytes, note) }
+
+    init(spillByteCount: Int, restoringWith fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        bytes = unsafe try HiddenBytes(spillByteCount: spillByteCount, restoringWith: fill)
+        note = {}
+    }
+}
+
 /// What leaves a full cache while others take memory.
 @Suite struct BackgroundReclaimTests {
     /// A cache of 8 MiB, three of which are missing because others have taken them.
@@ -21,7 +41,13 @@ private let mebibyte = 1 << 20
         let isUrgent = Shared(false)
         let hurries = Shared<[Bool]>([])
 
-        init(valueBytes: Int, heap: Int = 0, _ make: @escaping @Sendable (Int) -> Value) throws {
+        init(
+            valueBytes: Int,
+            heap: Int = 0,
+            isTaken: Shared<Bool> = Shared(true),
+            isMadeAgain: Bool = true,
+            _ make: @escaping @Sendable (Int) -> Value
+        ) throws {
             let books = Shared<MemoryBooks?>(nil)
             let free = Shared(0)
             let (trims, isUrgent, hurries) = (trims, isUrgent, hurries)
@@ -40,8 +66,14 @@ private let mebibyte = 1 << 20
             knownHeap.giveBack()
             manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.heap = knownHeap }
             books.change { [manager] in $0 = manager.context.books }
-            cache = try manager.root.keyedCache("values") { _ in make(valueBytes) }
-            for key in 0..<(8 * mebibyte / valueBytes) { try cache.loadIfNeeded(for: key) }
+            let keys = 0..<(8 * mebibyte / valueBytes)
+            if isMadeAgain {
+                cache = try manager.root.keyedCache("values") { _ in make(valueBytes) }
+                for key in keys { try cache.loadIfNeeded(for: key) }
+            } else {
+                cache = try manager.root.keyedCache("values")
+                for key in keys { cache.set(make(valueBytes), for: key) }
+            }
             // A cache that has been full for a while knows how many there are.
             _ = manager.context.engine.reclaimBatch(1, root: manager.root, isWhole: true, isTrade: true)
             let before = manager.context.books.reading
@@ -54,7 +86,8 @@ private let mebibyte = 1 << 20
                     high: 2 * mebibyte,
                     overdraft: mebibyte / 2
                 )
-                (room.isTaken, room.heap) = (true, trims.value.isEmpty ? heap : 0)
+                room.isTaken = isTaken.value
+                room.heap = room.isTaken && trims.value.isEmpty ? heap : 0
                 return room
             }
             manager.context.admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
@@ -99,6 +132,20 @@ private let mebibyte = 1 << 20
         let trims = shortage.trims.value
         #expect(trims.last == before - freed)
         #expect(zip([before] + trims, trims).allSatisfy { $0 - $1 >= mebibyte })
+    }
+
+    /// Others begin to take memory while values are written that nobody would have waited for.
+    @Test func aBatchThatIsCutShortSaysNothingOfWhatThereIs() throws {
+        let isTaken = Shared(true)
+        let shortage = try Shortage(valueBytes: 4000, heap: mebibyte, isTaken: isTaken, isMadeAgain: false) {
+            NotingBytes(bytes: HiddenBytes(count: $0)) { isTaken.set(true) }
+        }
+        isTaken.set(false)
+        let before = shortage.manager.context.books.reading.resident
+        _ = shortage.reclaim()
+        #expect(isTaken.value)
+        let first = try #require(shortage.trims.value.first)
+        #expect(before - first >= mebibyte, "values leave before the heap is gone through")
     }
 
     /// Others go on meanwhile.
