@@ -17,9 +17,9 @@ import PressureSystem
 /// nobody takes for a second goes back to the system, as from allocators that purge by themselves (jemalloc: after ten).
 final class FreeHeap: Sendable {
     private struct State {
-        /// What was free when it was read last.
+        /// What was free when it was read last, or given back and not read.
         var free: Int
-        /// Free, and perhaps not in memory; all that there is, if it was given back since and not read.
+        /// Free, and perhaps not in memory.
         var absent: Int
         /// Free, and in memory.
         var present = 0
@@ -203,10 +203,13 @@ final class FreeHeap: Sendable {
     /// all (measured). What of it stays in memory is taken to be gone as well: others take it, and what is left is of no use to them.
     ///
     /// To read what is free afterwards takes longer than all this: the C library counts every block, and whoever allocates waits
-    /// (measured, of 100,000 values of 4 KiB: 5 ms and 15). While others take memory it is left for later.
+    /// (measured, of 100,000 values of 4 KiB: 5 ms and 15). While others take memory it is left for later, and taken to be what it was
+    /// with all that has left since.
     ///
-    /// - Parameter room: What memory there was; `nil` while nobody watches.
-    func giveBack(beside room: AdmissionRoom? = nil) {
+    /// - Parameters:
+    ///   - room: What memory there was; `nil` while nobody watches.
+    ///   - unreturned: What the batch that goes on has left in it.
+    func giveBack(beside room: AdmissionRoom? = nil, unreturned: Int = 0) {
         let before = inMemory()
         let start = clock.now()
         trim()
@@ -220,14 +223,14 @@ final class FreeHeap: Sendable {
                     let returned = before - after + (room?.taken(in: end - start) ?? 0)
                     state.yieldsMuch = 2 * returned >= free - state.absent
                 }
-                state.free = free
             }
-            state.absent = free ?? .max
+            state.free = free ?? state.free + state.unreturned + unreturned
+            state.absent = state.free
             (state.present, state.resident, state.entrusted, state.idleSince) = (0, nil, 0, nil)
             // A thread may not have got a processor.
             state.giving += state.giving == .zero ? end - start : (end - start - state.giving) / 4
             state.unreturned = 0
-            state.next = clock.now() + (free == nil ? Self.freshness.most : Self.freshness.least)
+            state.next = clock.now() + Self.freshness.least
         }
     }
 

@@ -1,20 +1,19 @@
 /// Which parts of the heap a batch empties, so that whole pages come free.
 ///
 /// The C library gives back whole pages, and of small values that leave here and there it gets few (``PageYield``). So where others
-/// take memory this very moment, small values are chosen by where they lie: the regions whose values are worth least on average, and
-/// all that lies in them. A seventh of the values has to leave then, and they leave in runs, of which the C library has far less to go
-/// through. (LRFU and its kin choose by worth alone; a log-structured store chooses by segment, as here: Rumble, Kejriwal and
-/// Ousterhout, FAST 2014.)
+/// take memory this very moment, small values leave by where they lie: all that lies in the regions whose values are worth least on
+/// average. For a tenth of the memory a tenth of the values leaves then and not a third, and in runs, so that the C library has less to
+/// go through. (A log-structured store frees memory by segment for the same reason: Rumble, Kejriwal and Ousterhout, FAST 2014.)
 ///
 /// In two looks: a sample of the values tells what the regions are worth, and a second look finds all that lies in those.
 @safe
-package final class HeapRegions: @unchecked Sendable {
+final class HeapRegions: @unchecked Sendable {
     // Sendable and safe: as PlanStorage, whose part it is; `chosen` has room for `capacity` regions, of which `count` are there.
 
-    /// The bytes of one: some twenty values of 4 KiB less a header each, of which one at each end shares a page with what stays.
-    package static let bytes = 1 << 16
+    /// The bytes of one: fifteen values of 4 KiB, of which the first and the last share a page with what stays.
+    static let bytes = 1 << 16
     /// The most that are chosen at once.
-    package static let most = 4096
+    static let most = 4096
     /// So much of the values has to say where it lies, and may leave: what stays in between would keep pages.
     private static let leastPart = 0.75
     /// A region of which the sample has few values is taken to be worth more nearly what all are.
@@ -25,12 +24,12 @@ package final class HeapRegions: @unchecked Sendable {
     /// A bit for each, by the last digits of its number: most regions are told from those that are chosen by one look.
     private let bits = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: 1024)
     /// How many are chosen.
-    package private(set) var count = 0
+    private(set) var count = 0
     /// What may leave of them: nothing of a later ``Candidate/evictionClass``.
-    package private(set) var lastClass: UInt8 = 0
+    private(set) var lastClass: UInt8 = 0
 
     /// Creates room for none.
-    package init() { unsafe bits.initialize(repeating: 0) }
+    init() { unsafe bits.initialize(repeating: 0) }
 
     deinit {
         unsafe chosen.deallocate()
@@ -38,7 +37,7 @@ package final class HeapRegions: @unchecked Sendable {
     }
 
     /// Makes room. Allocates.
-    package func reserve(_ capacity: Int) {
+    func reserve(_ capacity: Int) {
         unsafe chosen.deallocate()
         unsafe chosen = .allocate(capacity: min(capacity, Self.most))
         unsafe chosen.initialize(repeating: 0)
@@ -49,7 +48,7 @@ package final class HeapRegions: @unchecked Sendable {
     static func number(of address: UInt) -> UInt32 { UInt32(truncatingIfNeeded: address / UInt(bytes)) }
 
     /// Forgets the choice.
-    package func clear() { count = 0 }
+    func clear() { count = 0 }
 
     /// Where a region's bit is.
     private static func bit(of region: UInt32) -> (word: Int, mask: UInt64) {
@@ -57,13 +56,13 @@ package final class HeapRegions: @unchecked Sendable {
     }
 
     /// Whether a region is chosen.
-    package func has(_ region: UInt32) -> Bool {
+    func has(_ region: UInt32) -> Bool {
         let (word, mask) = Self.bit(of: region)
         return unsafe bits[word] & mask != 0 && turn(of: region) != nil
     }
 
     /// When a region's turn is to be emptied; `nil` for one that is not chosen.
-    package func turn(of region: UInt32) -> UInt32? {
+    func turn(of region: UInt32) -> UInt32? {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
@@ -86,7 +85,7 @@ package final class HeapRegions: @unchecked Sendable {
     ///   - choices: as many; its content on entry and on return does not matter.
     ///   - parts: how many times as much there is in all.
     ///   - resident: the bytes of all values in memory.
-    package func choose(
+    func choose(
         among candidates: UnsafeBufferPointer<Candidate>,
         choices: UnsafeMutableBufferPointer<Planner.Choice>,
         parts: Int,

@@ -283,7 +283,7 @@ extension ReclaimEngine {
 
     private func trim(_ progress: inout Progress) {
         let start = clock.now()
-        heap.giveBack(beside: progress.room)
+        heap.giveBack(beside: progress.room, unreturned: progress.unreturned)
         progress.noteTrim(from: start, to: clock.now())
     }
 

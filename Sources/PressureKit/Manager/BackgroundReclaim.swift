@@ -83,9 +83,9 @@ struct BackgroundReclaim: Sendable {
     }
 
     private func newWish() -> Admission.BackgroundWish? {
-        // The room counts it. While others take memory it is of no use to them, and reading it takes what they have not got.
-        let isTaken = context.admission.room?.isTaken ?? false
-        if !isTaken, context.engine.heap.look(beside: { context.books.reading }) { context.admission.refresh() }
+        // The room counts it.
+        let isNew = context.engine.heap.look { context.books.reading }
+        if isNew { context.admission.refresh() }
         guard let wish = context.admission.backgroundWish() else { return nil }
         let limit = wish.room.isTaken ? Self.freshness.hurried : Self.freshness.usual
         guard context.clock.now() - wish.room.takenAt > limit else { return wish }

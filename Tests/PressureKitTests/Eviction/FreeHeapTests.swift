@@ -153,6 +153,14 @@ import Testing
         clock.advance(by: .seconds(1))
         #expect(heap.look())
         #expect(heap.reading(beside: MemoryBooks.Reading()).usable == 3 << 20)
+        // A MiB has left before that and two in the batch under way; ten leave afterwards.
+        heap.note(unreturned: 1 << 20, among: 0)
+        heap.giveBack(beside: room, unreturned: 2 << 20)
+        #expect(heap.free == 36 << 20)
+        free.change { $0 = 46 << 20 }
+        clock.advance(by: .seconds(1))
+        #expect(heap.look())
+        #expect(heap.reading(beside: MemoryBooks.Reading()).usable == 10 << 20)
     }
 
     /// The more there are, the sooner it has to begin.

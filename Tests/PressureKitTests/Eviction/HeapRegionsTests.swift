@@ -195,16 +195,16 @@ private let mebibyte = 1 << 20
         var freed = 0
         let part = try partInEmptied(filled) { freed = filled.reclaim(2 * mebibyte) }
         #expect(part > 0.8, "all but the last of some 35, and what reaches into the next")
-        #expect(freed >= 2 * mebibyte && freed < 3 * mebibyte, "a tenth more than is wanted, and no multiple")
+        #expect(freed > mebibyte && freed < 3 * mebibyte, "what a sample tells, and no multiple")
         let byRank = try Filled { [UInt8](repeating: 1, count: 4096) }
         #expect(try partInEmptied(byRank) { _ = byRank.reclaim(2 * mebibyte, isBeside: false) } < 0.2)
     }
 
     @Test func stringsSayWhereTheyLieToo() throws {
         let filled = try Filled { String(repeating: "x", count: 4000) }
-        #expect(filled.reclaim(2 * mebibyte) >= 2 * mebibyte)
+        #expect(filled.reclaim(2 * mebibyte) > mebibyte)
         let regions = (0..<Filled<String>.count).filter { !filled.isResident($0) }
-        #expect(regions.count >= 2 * mebibyte / 4096)
+        #expect(regions.count >= mebibyte / 4096)
     }
 
     /// They leave by rank, as before.
@@ -217,7 +217,7 @@ private let mebibyte = 1 << 20
     @Test(arguments: EvictionOrder.allCases) func theHandStays(order: EvictionOrder) throws {
         let filled = try Filled(order) { [UInt8](repeating: 1, count: 4096) }
         let before = filled.hand
-        #expect(filled.reclaim(2 * mebibyte) >= 2 * mebibyte)
+        #expect(filled.reclaim(2 * mebibyte) > mebibyte)
         #expect(filled.hand == before)
     }
 
@@ -228,7 +228,7 @@ private let mebibyte = 1 << 20
         let before = pk_thread_allocations()
         let freed = filled.reclaim(2 * mebibyte)
         #expect(pk_thread_allocations() == before)
-        #expect(freed >= 2 * mebibyte)
+        #expect(freed > mebibyte)
     }
 
     /// A run that is to be repeated does not depend on where values happen to lie.
