@@ -200,6 +200,18 @@ private let mebibyte = 1 << 20
         #expect(try partInEmptied(byRank) { _ = byRank.reclaim(2 * mebibyte, isBeside: false) } < 0.2)
     }
 
+    /// As in any other order, though it lies between what leaves.
+    @Test func whatCanBeSeenStays() throws {
+        let filled = try Filled { [UInt8](repeating: 1, count: 4096) }
+        for key in stride(from: 0, to: 4096, by: 8) { filled.cache.invalidate(for: key) }
+        let album = try addController("album", to: filled.manager.root)
+        let seen = try album.keyedCache("seen") { (_: Int) in [UInt8](repeating: 1, count: 4096) }
+        for key in 0..<400 { try seen.loadIfNeeded(for: key) }
+        album.appear()
+        #expect(filled.reclaim(2 * mebibyte) > mebibyte)
+        #expect((0..<400).allSatisfy { seen.residency(for: $0) == .resident })
+    }
+
     @Test func stringsSayWhereTheyLieToo() throws {
         let filled = try Filled { String(repeating: "x", count: 4000) }
         #expect(filled.reclaim(2 * mebibyte) > mebibyte)
