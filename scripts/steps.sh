@@ -20,7 +20,7 @@ complain() {
     local lines
     # Tests that are run without the package manager colour what they say, pipe or not.
     sed -i 's/\x1b\[[0-9;]*m//g' "$said"
-    lines=$({ grep -E '^✘|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -Ev '^(warning|remark): ' | tail -n 30
+    lines=$({ grep -E '^✘|^↳|error:|ThreadSanitizer|Fatal|^ +#[0-9] |^[a-z]+: ' "$said" | grep -Ev '^(warning|remark): |^↳ T(esting|arget) ' | tail -n 30
         # A run that ended by its tests has said it all.
         [ "${3:-0}" -gt 0 ] || { echo … && tail -n 8 "$said"; }; } | cut -c 1-600)
     printf '\n%s: status %d\n%s\n' "$1" "$2" "$lines" >>"$complaints"

@@ -4,4 +4,6 @@ struct MemoryLeft: Hashable, Sendable {
     var least: Double?
     /// Of the machine's memory.
     var host: Double?
+    /// Whether much of it waits for a disk, or did a moment ago.
+    var waitsForDisk = false
 }

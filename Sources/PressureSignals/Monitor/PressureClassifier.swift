@@ -12,6 +12,7 @@ package struct PressureClassifier: Sendable {
     package private(set) var score = 0.0
 
     private let timings: PressureTimings
+    private let stallWindow: Duration
     private(set) var evaluators: [LevelEvaluator]
     private var pacing: ReclaimPacing
     private var freed = FreedLedger()
@@ -23,6 +24,8 @@ package struct PressureClassifier: Sendable {
     private var alertUntil: MonotonicInstant?
     /// When the last reclaim ended, until memory has been looked at once it had settled.
     private var unsettledSince: MonotonicInstant?
+    /// Until when waiting is taken to be for a disk.
+    private var diskUntil: MonotonicInstant?
     /// Whose vote the level stands on, for the cause of its fall.
     private var holder: Int?
     /// Since when all votes are below the level.
@@ -31,6 +34,7 @@ package struct PressureClassifier: Sendable {
     /// Creates a classifier at normal for a fixed number of sources. The thresholds must be valid.
     package init(thresholds: PressureThresholds, timings: PressureTimings = .init(), sources: Int) {
         self.timings = timings
+        stallWindow = thresholds.stall.window
         evaluators = Array(repeating: LevelEvaluator(thresholds: thresholds, timings: timings), count: sources)
         pacing = ReclaimPacing(timings: timings)
         reclaimTime = timings.assumedReclaim
@@ -141,7 +145,12 @@ package struct PressureClassifier: Sendable {
             guard case .headroom? = readings[index]?.measure else { continue }
             evaluators[index].accept(readings[index], left: MemoryLeft(), reclaimTime: reclaimTime, at: now)
         }
-        let left = MemoryLeft(least: headroomShare, host: hostShare)
+        for index in evaluators.indices where evaluators[index].isFresh {
+            // The window before the one in which the waiting was seen, and that.
+            if evaluators[index].headroom?.waitsForDisk ?? false { diskUntil = now + stallWindow * 2 }
+        }
+        let waitsForDisk = diskUntil.map { now <= $0 } ?? false
+        let left = MemoryLeft(least: headroomShare, host: hostShare, waitsForDisk: waitsForDisk)
         for index in evaluators.indices {
             if case .headroom? = readings[index]?.measure { continue }
             evaluators[index].accept(readings[index], left: left, reclaimTime: reclaimTime, at: now)

@@ -8,6 +8,8 @@ package struct Headroom: Hashable, Sendable {
     package let limit: ByteCount
     /// Page cache that is not available only because it is not written yet.
     package let unwritten: ByteCount
+    /// Page cache that is not available because it was used lately.
+    package let kept: ByteCount
     /// The part of ``available`` that page cache takes now.
     package let pageCache: ByteCount
     /// What the process's own caches can give back at once, of what is in use, with what is free in its heap. Filling a cache
@@ -26,8 +28,13 @@ package struct Headroom: Hashable, Sendable {
     package var eventual: ByteCount { min(limit, attainable + unwritten) }
 
     /// What is left by all but the process's caches, which is what a trend is seen in: it falls by what others take, and by
-    /// that alone. ``reclaimable`` would not do: it is an estimate, and one that is corrected is no memory taken.
-    package var leftByOthers: ByteCount { min(limit, available + unwritten + held) }
+    /// that alone. ``reclaimable`` would not do: it is an estimate, and one that is corrected is no memory taken. Neither is page
+    /// cache that is used or written.
+    package var leftByOthers: ByteCount { min(limit, available + unwritten + kept + held) }
+
+    /// Whether so much waits to be written that the kernel has whoever takes memory wait for the disk: a fifth of the limit, more
+    /// of which does not count as ``unwritten``.
+    var waitsForDisk: Bool { unwritten.bytes >= limit.bytes / 5 }
 
     /// The part of the limit that can be had once the kernel has written, 0 … 1.
     package var share: Double { Double(eventual.bytes) / Double(limit.bytes) }
@@ -37,19 +44,21 @@ package struct Headroom: Hashable, Sendable {
     static let largestLimit = ByteCount(bytes: 1 << 60)
 
     /// Creates a headroom; `available` is brought into 0 … `limit`, `unwritten` into what is left of
-    /// that, `pageCache` into what is available.
+    /// that, `kept` into what is left of both, `pageCache` into what is available.
     ///
     /// - Returns: `nil` when the limit is not positive, or above 1 EiB: there is nothing to be a part of.
     package init?(
         available: ByteCount,
         limit: ByteCount,
         unwritten: ByteCount = .zero,
+        kept: ByteCount = .zero,
         pageCache: ByteCount = .zero
     ) {
         guard limit > .zero, limit <= Self.largestLimit else { return nil }
         self.available = min(max(available, .zero), limit)
         self.limit = limit
         self.unwritten = min(max(unwritten, .zero), limit - self.available)
+        self.kept = min(max(kept, .zero), limit - self.available - self.unwritten)
         self.pageCache = min(max(pageCache, .zero), self.available)
     }
 }

@@ -202,7 +202,8 @@ extension SignalReading.Measure {
     fileprivate init?(_ fields: [Substring]) {
         switch (fields.first, fields.count) {
         case ("headroom", 2):
-            guard let numbers = fields[1].numbers(2) ?? fields[1].numbers(3), let headroom = Headroom(numbers)
+            guard let numbers = fields[1].numbers(2) ?? fields[1].numbers(3) ?? fields[1].numbers(4),
+                let headroom = Headroom(numbers)
             else { return nil }
             self = .headroom(headroom)
         case ("demand", 2), ("demand", 3):
@@ -226,8 +227,12 @@ extension SignalReading.Measure {
 extension Headroom {
     fileprivate init?(_ numbers: [Int]) {
         guard numbers[0] <= numbers[1] else { return nil }
-        let unwritten = numbers.count > 2 ? numbers[2] : 0
-        self.init(available: .bytes(numbers[0]), limit: .bytes(numbers[1]), unwritten: .bytes(unwritten))
+        self.init(
+            available: .bytes(numbers[0]),
+            limit: .bytes(numbers[1]),
+            unwritten: .bytes(numbers.count > 2 ? numbers[2] : 0),
+            kept: .bytes(numbers.count > 3 ? numbers[3] : 0)
+        )
     }
 }
 

@@ -53,8 +53,9 @@ extension SignalRecording {
         private static func text(_ measure: SignalReading.Measure) -> String {
             switch measure {
             case .headroom(let headroom):
-                let unwritten = headroom.unwritten > .zero ? "/\(headroom.unwritten.bytes)" : ""
-                return "headroom:\(headroom.available.bytes)/\(headroom.limit.bytes)\(unwritten)"
+                let kept = headroom.kept > .zero ? "/\(headroom.kept.bytes)" : ""
+                let unwritten = !kept.isEmpty || headroom.unwritten > .zero ? "/\(headroom.unwritten.bytes)" : ""
+                return "headroom:\(headroom.available.bytes)/\(headroom.limit.bytes)\(unwritten)\(kept)"
             case .demand(let level, let bytes): return "demand:\(level)" + (bytes.map { ":\($0.bytes)" } ?? "")
             case .events(let counters):
                 return "events:\(counters.high)/\(counters.max)/\(counters.oom)/\(counters.oomKill)"

@@ -23,7 +23,7 @@ package import PressureSystem
 /// - `slot NUMBER ORIGIN SOURCE` says what a place stands for from here on; a source's blanks, backslashes and control
 ///   bytes are written `\ooo`, three octal digits, as in /proc/self/mountinfo. It can come again when a source moves.
 /// - `sample TIME READINGS…` is one step. A place that is missing had no news. A reading is
-///   `headroom:AVAILABLE/LIMIT` or `headroom:AVAILABLE/LIMIT/UNWRITTEN`, `demand:LEVEL` or `demand:LEVEL:BYTES`,
+///   `headroom:AVAILABLE/LIMIT`, `…/UNWRITTEN` or `…/UNWRITTEN/KEPT`, `demand:LEVEL` or `demand:LEVEL:BYTES`,
 ///   `stall:SCOPE:SOME/FULL:SOMEAVERAGE/FULLAVERAGE` (microseconds in all, `-` where there is no `full` line; per cent
 ///   with two decimals; `own`, `above` or `host`), or `events:HIGH/MAX/OOM/OOMKILL`. After it may come `:armed`,
 ///   `:rang` (a trigger did, since the sample before), `:early` (one that fires on the way to it did), `:watched` (the

@@ -15,10 +15,16 @@ struct ClassifierBench {
     static func headroom(
         _ mebibytes: Int,
         unwritten: Int = 0,
+        kept: Int = 0,
         at instant: MonotonicInstant,
         source: String = "test"
     ) -> SignalReading {
-        let headroom = Headroom(available: .mebibytes(mebibytes), limit: limit, unwritten: .mebibytes(unwritten))!
+        let headroom = Headroom(
+            available: .mebibytes(mebibytes),
+            limit: limit,
+            unwritten: .mebibytes(unwritten),
+            kept: .mebibytes(kept)
+        )!
         return SignalReading(origin: .memoryInfo, source: source, measure: .headroom(headroom), takenAt: instant)
     }
 

@@ -15,6 +15,7 @@ import Testing
         var isArmed = true
         var headroom: Double?
         var host: Double?
+        var waitsForDisk = false
 
         /// Lets time pass, in which tasks wait for so many milliseconds.
         @discardableResult
@@ -23,7 +24,8 @@ import Testing
             totals.some += some * 1000
             totals.full! += full * 1000
             let reading = StallReading(totals: totals, scope: scope, isArmed: isArmed, hasFired: fires)
-            evaluator.accept(reading, left: MemoryLeft(least: headroom, host: host), at: now)
+            let left = MemoryLeft(least: headroom, host: host, waitsForDisk: waitsForDisk)
+            evaluator.accept(reading, left: left, at: now)
             return evaluator.vote
         }
     }
@@ -105,6 +107,16 @@ import Testing
         for _ in 0..<20 { #expect(bench.pass(1_000, some: 300, full: 300, fires: true) == .normal) }
         for _ in 0..<4 { bench.pass(1_000, some: 950, full: 950, fires: true) }
         #expect(bench.evaluator.vote == .warning)
+    }
+
+    /// While a fifth of the limit waits to be written, tasks wait for the disk, however long; if memory is short besides, for both.
+    @Test(arguments: [(0.25, PressureLevel.normal), (0.24, .critical)])
+    func whatIsWaitedForADiskIsNoThrashing(headroom: Double, level: PressureLevel) {
+        var bench = Bench()
+        (bench.headroom, bench.waitsForDisk) = (headroom, true)
+        bench.pass(0)
+        for _ in 0..<4 { bench.pass(1_000, some: 950, full: 950, fires: true) }
+        #expect(bench.evaluator.vote == level)
     }
 
     /// A limit of ours that is half used is no reason to listen to a machine that has memory: its tasks wait in limits, in
@@ -299,6 +311,19 @@ import Testing
         #expect(bench.level == .normal)
     }
 
+    /// Page cache that is used again counts half from then on. Nobody has taken that half.
+    @Test(arguments: [500, 460]) func aFileThatIsReadAgainIsNoTrend(before: Int) {
+        var bench = ClassifierBench()
+        bench.step(ClassifierBench.headroom(before, at: bench.now))
+        for _ in 0..<10 {
+            for kept in stride(from: 0, through: 200, by: 30) {
+                let reading = ClassifierBench.headroom(before - kept, kept: kept, at: bench.now + .milliseconds(10))
+                #expect(bench.step(after: .milliseconds(10), reading) == nil)
+            }
+        }
+        #expect(bench.level == .normal)
+    }
+
     /// The same fall with nothing that would come back: a true one, at the first of these.
     @Test(arguments: [490, 460]) func whatDoesNotComeBackIsATrend(before: Int) {
         var bench = ClassifierBench()
@@ -309,6 +334,33 @@ import Testing
             }
         }
         #expect(bench.level == .critical)
+    }
+
+    /// A slow disk keeps whoever writes waiting all the time, also a moment after the last is written; four seconds later tasks
+    /// that wait all the time wait for memory.
+    @Test func waitingForADiskIsForgottenAfterTwoWindows() {
+        var bench = ClassifierBench(sources: 2)
+        var stalled = 0
+        func step(unwritten: Int) {
+            let now = bench.now + .milliseconds(500)
+            stalled += 480_000
+            let stall = StallReading(
+                totals: StallTotals(some: stalled, full: stalled),
+                scope: .own,
+                isArmed: true,
+                hasFired: true
+            )
+            let reading = SignalReading(origin: .stall, source: "stalls", measure: .stall(stall), takenAt: now)
+            let headroom = ClassifierBench.headroom(500 - unwritten, unwritten: unwritten, at: now)
+            bench.step(after: .milliseconds(500), headroom, reading)
+        }
+        for _ in 0..<20 { step(unwritten: 200) }
+        for _ in 0..<8 { step(unwritten: 0) }
+        #expect(bench.level == .normal)
+        for _ in 0..<3 { step(unwritten: 0) }
+        #expect(bench.level == .warning)
+        for _ in 0..<20 { step(unwritten: 199) }
+        #expect(bench.level == .warning, "less than a fifth keeps nobody waiting")
     }
 
     /// Waiting for memory beside a file that is written: the writer waits for the disk, and that is no shortage.

@@ -17,7 +17,7 @@ import Testing
         sample 0 0=headroom:8000000000/16000000000 1=headroom:200/1000:watched
         sample 250 2=stall:own:1200/300:5.10/0.00:armed:rang:early 3=events:4/3/2/1
         sample 300 4=demand:critical:1048576 2=stall:host:1300/-:100.00/0.07
-        sample 400 0=headroom:1/16000000000/5:age=150 4=demand:normal
+        sample 400 0=headroom:1/16000000000/5:age=150 1=headroom:1/1000/0/7 4=demand:normal
         sample 500
         reclaim 600 critical 110000000 67108864
         freed 700 4096
@@ -52,6 +52,7 @@ import Testing
         let stall = StallReading(totals: host, scope: .host, isArmed: false, hasFired: false)
         #expect(third[1].reading.measure == .stall(stall))
         #expect(fourth[0].reading.headroom?.eventual == .bytes(6))
+        #expect(fourth[1].reading.headroom?.leftByOthers == .bytes(8))
         #expect(fourth[0].reading.takenAt == MonotonicInstant(nanoseconds: 250))
         #expect(
             recording.events[5]

@@ -8,14 +8,23 @@ package struct CgroupUsage: Hashable, Sendable {
     package var reclaimable: ByteCount
     /// The part of it that would, if it were written.
     package var unwritten: ByteCount
+    /// The part of it that would, if it had not been used lately.
+    package var kept: ByteCount
     /// The limit that bites first; `nil` for none.
     package var limit: ByteCount?
 
     /// Creates a record.
-    package init(used: ByteCount, reclaimable: ByteCount, unwritten: ByteCount = .zero, limit: ByteCount?) {
+    package init(
+        used: ByteCount,
+        reclaimable: ByteCount,
+        unwritten: ByteCount = .zero,
+        kept: ByteCount = .zero,
+        limit: ByteCount?
+    ) {
         self.used = used
         self.reclaimable = reclaimable
         self.unwritten = unwritten
+        self.kept = kept
         self.limit = limit
     }
 
@@ -25,8 +34,14 @@ package struct CgroupUsage: Hashable, Sendable {
         func reclaimable(unwritten: Int) -> ByteCount {
             Self.reclaimable(inactiveFile: inactiveFile, activeFile: activeFile, unwritten: unwritten, limit: limit)
         }
-        let now = reclaimable(unwritten: unwritten)
-        self.init(used: .bytes(used), reclaimable: now, unwritten: reclaimable(unwritten: 0) - now, limit: limit)
+        let (now, written) = (reclaimable(unwritten: unwritten), reclaimable(unwritten: 0))
+        self.init(
+            used: .bytes(used),
+            reclaimable: now,
+            unwritten: written - now,
+            kept: .bytes(inactiveFile + activeFile) - written,
+            limit: limit
+        )
     }
 
     /// What may still be taken; `nil` without a limit.
@@ -34,7 +49,13 @@ package struct CgroupUsage: Hashable, Sendable {
         guard let limit else { return nil }
         // Read one after the other, the two need not fit together.
         let cache = min(max(.zero, reclaimable), used)
-        return Headroom(available: limit - (used - cache), limit: limit, unwritten: unwritten, pageCache: cache)
+        return Headroom(
+            available: limit - (used - cache),
+            limit: limit,
+            unwritten: unwritten,
+            kept: kept,
+            pageCache: cache
+        )
     }
 
     /// The page cache that can go without harm: all that was not used lately, and half of what was.

@@ -106,9 +106,11 @@ import Testing
             available: .bytes(500),
             limit: .bytes(1000),
             unwritten: .bytes(200),
+            kept: .bytes(50),
             pageCache: .bytes(450)
         )
         #expect(usage.headroom == wanted)
         #expect(usage.headroom?.eventual == .bytes(700))
+        #expect(usage.headroom?.leftByOthers == .bytes(750), "page cache is nobody's growth")
     }
 }
