@@ -13,6 +13,9 @@ extension Admission {
         package var isUrgent: Bool
         /// Whether to give the free part of the heap back to the system.
         package var givesHeapBack: Bool
+        /// Whether what leaves is to leave whole pages, for the heap to be given back after it: more of the room is free heap than others
+        /// could wait for.
+        package var emptiesRegions: Bool
         /// The sample it goes by.
         package var room: AdmissionRoom
     }
@@ -37,7 +40,13 @@ extension Admission {
         let givesHeapBack = mayGiveBack && (room.wantsHeapBack || bytes > 0 && room.hasSurplus)
         guard bytes > 0 || givesHeapBack else { return nil }
         let isUrgent = room.isTaken || ledger.isUrgent(in: room, reading)
-        return BackgroundWish(bytes: bytes, isUrgent: isUrgent, givesHeapBack: givesHeapBack, room: room)
+        return BackgroundWish(
+            bytes: bytes,
+            isUrgent: isUrgent,
+            givesHeapBack: givesHeapBack,
+            emptiesRegions: bytes > 0 && room.isThin && (room.isPressing || mayGiveBack),
+            room: room
+        )
     }
 
     /// What memory there was at the newest sample; `nil` while nobody watches.

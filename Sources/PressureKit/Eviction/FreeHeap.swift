@@ -17,8 +17,6 @@ import PressureSystem
 /// nobody takes for a second goes back to the system, as from allocators that purge by themselves (jemalloc: after ten).
 final class FreeHeap: Sendable {
     private struct State {
-        /// What was free when it was read last, or given back and not read.
-        var free: Int
         /// Free, and perhaps not in memory.
         var absent: Int
         /// Free, and in memory.
@@ -56,7 +54,6 @@ final class FreeHeap: Sendable {
 
         /// Takes down what is free beside so many bytes of values.
         mutating func note(free: Int, beside values: MemoryBooks.Reading) {
-            self.free = free
             absent = min(absent, free)
             (present, resident, entrusted) = (free - absent, values.resident, values.entrusted)
         }
@@ -129,7 +126,7 @@ final class FreeHeap: Sendable {
         self.trim = trim
         self.inMemory = inMemory
         let free = read()
-        state = Lock(State(free: free, absent: free))
+        state = Lock(State(absent: free))
     }
 
     /// The heap of a process, this one; with `nil` it is taken to be full, so that a run can be repeated.
@@ -193,7 +190,7 @@ final class FreeHeap: Sendable {
     }
 
     /// What was free when it was read last, in memory or not; `nil` where it is not measured.
-    var free: Int? { isMeasured ? state.withLock { $0.free } : nil }
+    var free: Int? { isMeasured ? state.withLock { $0.absent + $0.present } : nil }
 
     // MARK: Giving it back
 
@@ -224,8 +221,7 @@ final class FreeHeap: Sendable {
                     state.yieldsMuch = 2 * returned >= free - state.absent
                 }
             }
-            state.free = free ?? state.free + state.unreturned + unreturned
-            state.absent = state.free
+            state.absent = free ?? state.absent + state.present + state.unreturned + unreturned
             (state.present, state.resident, state.entrusted, state.idleSince) = (0, nil, 0, nil)
             // A thread may not have got a processor.
             state.giving += state.giving == .zero ? end - start : (end - start - state.giving) / 4

@@ -8,7 +8,7 @@
 /// In two looks: a sample of the values tells what the regions are worth, and a second look finds all that lies in those.
 @safe
 final class HeapRegions: @unchecked Sendable {
-    // Sendable and safe: as PlanStorage, whose part it is; `chosen` has room for `capacity` regions, of which `count` are there.
+    // Sendable and safe: as PlanStorage, whose part it is; of `chosen` the first `count` are there.
 
     /// The bytes of one: fifteen values of 4 KiB, of which the first and the last share a page with what stays.
     static let bytes = 1 << 16

@@ -74,7 +74,8 @@ extension ReclaimEngine {
         var beside: (bytes: Int, otherwise: PlanSample)?
 
         /// Whether to give back what values have left in the heap: others need it before the reclaim has ended. Where that
-        /// yields little, not before the system has less than is to stay free, and in a batch not before much has left.
+        /// yields little, not before the system has less than is to stay free, and in a batch not before much has left; where regions are
+        /// emptied, it yields much.
         func wantsTrim(of heap: FreeHeap, by clock: any MonotonicClock) -> Bool {
             var worth = heap.worthGivingBack(in: room)
             if let room, room.isShrinking {
@@ -83,7 +84,7 @@ extension ReclaimEngine {
                 if !heap.yieldsMuch { worth = max(worth, room.high / 2) }
             }
             return unreturned >= worth && (isOver != nil || isHasty || isHurried?() ?? false)
-                && (heap.yieldsMuch || isOver != nil && room?.restsOnHeap ?? true)
+                && (heap.yieldsMuch || isOver != nil && (storage.isNarrowed || room?.restsOnHeap ?? true))
                 && (nextTrim.map { $0 <= clock.now() } ?? true)
         }
 

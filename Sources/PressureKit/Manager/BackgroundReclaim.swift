@@ -23,22 +23,23 @@ struct BackgroundReclaim: Sendable {
             // What others take is theirs before a copy is written. If it is gone, all there is is worth a look, and nothing
             // takes its place.
             let isShrinking = wish.room.isShrinking
+            let values = context.books.reading
+            let beside = wish.emptiesRegions && fruitless == 0 ? engine.leavingBeside(for: wish.bytes, of: values) : nil
             // Once for both then, after the batch: it takes as long for little as for much.
-            let isTogether = isShrinking && fruitless == 0 && wish.bytes > wish.room.heap
+            let isTogether = isShrinking ? fruitless == 0 && wish.bytes > wish.room.heap : beside != nil
             if wish.givesHeapBack, !isTogether {
                 giveHeapBack(in: wish.room, priority)
                 continue
             }
             guard wish.bytes > 0 else { break }
             priority.set(isUrgent: wish.isUrgent)
-            let values = context.books.reading
             let goal = isShrinking ? engine.leaving(for: wish.bytes, of: values) : wish.bytes
             let admission = context.admission
             let batch = telling {
                 engine.reclaimBatch(
                     goal,
                     root: root,
-                    beside: isShrinking && fruitless == 0 ? engine.leavingBeside(for: wish.bytes, of: values) : nil,
+                    beside: beside,
                     isWhole: fruitless > 0 || isShrinking && !engine.suffices(partFor: goal, of: values),
                     isTrade: !wish.room.isTaken,
                     isUrgent: wish.isUrgent,
@@ -54,7 +55,8 @@ struct BackgroundReclaim: Sendable {
             fruitless = batch * 4 < wish.bytes && !isCutShort ? fruitless + 1 : 0
             admission.note(batch: batch, isExhausted: fruitless > 1)
             // What values leave in the heap is of no use to others, and the books take it for returned.
-            if isShrinking, engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room, priority) }
+            guard isShrinking || beside != nil, engine.heap.isWorthGivingBack(in: wish.room) else { continue }
+            giveHeapBack(in: wish.room, priority)
         }
         if !isInterrupted(), engine.heap.isIdle, let room = context.admission.room { giveHeapBack(in: room, priority) }
         return freed

@@ -102,12 +102,17 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// Whether only the free part of the heap keeps readers from waiting: the system has less than the least that is to be free.
     package var restsOnHeap: Bool { bytes - heap < 0 }
 
-    /// Whether others take memory and will have begun on the least that is to be free before they get any: what leaves now is for
-    /// them, and what it leaves in the heap is of no use to them.
-    package var isShrinking: Bool { isTaken && bytes - heap < takenMeanwhile }
+    /// Whether others would have begun on the least that is to be free before they get any, if they began to take memory now: what is
+    /// free in the heap is of no use to them.
+    package var isThin: Bool { bytes - heap < takenMeanwhile }
+
+    /// Whether they do: what leaves now is for them.
+    package var isShrinking: Bool { isTaken && isThin }
 
     /// What others may take until a batch has left and the heap is given back.
-    package var takenMeanwhile: Int { min(taken(in: reclaiming), high) }
+    package var takenMeanwhile: Int {
+        surge > 0 ? min(taken(in: reclaiming, atLeast: Watermarks.leastSurge), high) : 0
+    }
 
     /// Whether the system has all that is to be free, without what is free in the heap.
     package var isRelieved: Bool { bytes - heap >= high }
@@ -115,11 +120,12 @@ package struct AdmissionRoom: Hashable, Sendable, BitwiseCopyable {
     /// Whether the system needs the free part of the heap back.
     package var wantsHeapBack: Bool { heap >= max(high / 8, 1 << 18) && restsOnHeap }
 
-    /// Whether it needs it now: others take it, or they could have more than half of the least that is to be free before it is
-    /// given back.
-    package var needsHeapBack: Bool {
-        wantsHeapBack && (isTaken || bytes - heap + overdraft < min(taken(in: giving), overdraft))
-    }
+    /// Whether it needs it now.
+    package var needsHeapBack: Bool { wantsHeapBack && isPressing }
+
+    /// Whether the system needs memory now: others take it, or they could have more than half of the least that is to be free before
+    /// the heap is given back.
+    package var isPressing: Bool { isTaken || bytes - heap + overdraft < min(taken(in: giving), overdraft) }
 
     /// Whether to give that back before values leave: an app that has emptied a cache is filling it again.
     package var hasSurplus: Bool { surplus >= max(high / 2, Self.leastGivenBack) }

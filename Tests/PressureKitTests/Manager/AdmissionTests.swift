@@ -339,6 +339,34 @@ import Testing
         #expect(admission.backgroundWish()?.givesHeapBack == true)
     }
 
+    /// Where more of the room is free heap than others could wait for, small values leave whole pages, and as seldom as the heap is
+    /// given back; if the system is short, at once.
+    @Test(arguments: [(7, 3, true), (7, 2, false), (3, 4, true)])
+    func regionsAreEmptiedWhileOthersHaveNotBegun(left: Int, heap: Int, empties: Bool) {
+        let clock = ManualClock()
+        let bytes = Lock(left << 20)
+        let admission = Admission(clock: clock)
+        let room: @Sendable () -> AdmissionRoom? = {
+            var room = AdmissionRoom(
+                bytes: bytes.withLock { $0 },
+                takenAt: clock.now(),
+                low: 8 << 20,
+                high: 16 << 20,
+                overdraft: 2 << 20
+            )
+            // 100 MB/s are taken to be possible: 5 MB meanwhile.
+            (room.heap, room.surge, room.reclaiming) = (heap << 20, 1, .milliseconds(50))
+            return room
+        }
+        admission.connect(.init(room: room, refresh: room, reclaim: { _, done in done(.zero) }))
+        #expect(admission.backgroundWish()?.emptiesRegions == empties)
+        admission.noteHeapGivenBack(in: .milliseconds(2))
+        clock.advance(by: .milliseconds(1))
+        #expect(admission.backgroundWish()?.emptiesRegions == false)
+        bytes.withLock { $0 = (heap - 3) << 20 }
+        #expect(admission.backgroundWish()?.emptiesRegions == true)
+    }
+
     /// An app that has emptied a cache fills it again: what it left in the heap makes room before a value does. What is here and there
     /// makes none.
     @Test(arguments: [(true, 40, 2, true), (true, 40, 20, false), (true, 9, 2, false), (false, 40, 2, false)])

@@ -124,6 +124,17 @@ private struct NotingBytes: Spillable {
         #expect(freed >= 3 * mebibyte && freed < 4 * mebibyte)
     }
 
+    /// Before others begin to take it: of small values whole pages come free then, and of large ones they do by themselves.
+    @Test(arguments: [(4000, 1), (128 << 10, 0)]) func whereTheSystemHasLittleItGetsTheHeapBack(size: Int, times: Int)
+        throws
+    {
+        let shortage = try Shortage(valueBytes: size, isTaken: Shared(false)) { [UInt8](repeating: 1, count: $0) }
+        let before = shortage.manager.context.books.reading.resident
+        let freed = shortage.reclaim()
+        #expect(freed >= 3 * mebibyte && freed < 4 * mebibyte)
+        #expect(shortage.trims.value == Array(repeating: before - freed, count: times))
+    }
+
     /// It takes as long for little as for much: once for each half of the two MiB that are to be free, and for what was there before.
     @Test func theHeapIsGivenBackAfterMuchHasLeft() throws {
         let shortage = try hidden(4000, heap: mebibyte)
