@@ -52,6 +52,9 @@ extension Admission {
     /// What memory there was at the newest sample; `nil` while nobody watches.
     var room: AdmissionRoom? { supply?.room() }
 
+    /// Whether loads wait for more than so many bytes.
+    package func isAwaited(beyond bytes: Int) -> Bool { state.ledger.waiting > bytes }
+
     /// Whether others take memory and have begun on the least that is to stay free.
     package func isPressed() -> Bool { room?.isShrinking ?? false }
 

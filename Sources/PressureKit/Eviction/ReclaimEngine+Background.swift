@@ -41,6 +41,7 @@ extension ReclaimEngine {
     ///     Others take the memory otherwise.
     ///   - isUrgent: Whether somebody waits for it, or soon will.
     ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
+    ///   - isAwaited: Whether loads wait for so much that the heap is to be given back in between.
     ///   - isOver: Whether others have got enough, before the goal; `nil` if none of it is for them.
     ///   - priority: The calling thread's: if it is not urgent, others run first.
     ///   - room: What memory there was; `nil` while nobody watches.
@@ -52,6 +53,7 @@ extension ReclaimEngine {
         isTrade: Bool,
         isUrgent: Bool = true,
         isHurried: @escaping () -> Bool = { false },
+        isAwaited: (() -> Bool)? = nil,
         isOver: (() -> Bool)? = nil,
         priority: ThreadPriority? = nil,
         room: AdmissionRoom? = nil
@@ -61,6 +63,7 @@ extension ReclaimEngine {
         }
         var progress = Progress(taken, to: primary, residentBefore: 0)
         if isTrade { progress.isHurried = isHurried }
+        progress.isAwaited = isAwaited
         progress.isOver = isOver
         progress.isUrgent = isUrgent
         if !isUrgent { progress.priority = priority }

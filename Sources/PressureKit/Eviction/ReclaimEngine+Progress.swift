@@ -31,6 +31,8 @@ extension ReclaimEngine {
         var isOver: (() -> Bool)?
         /// Says whether others take memory so fast that nothing more is to be copied of what can be made again.
         var isHurried: (() -> Bool)?
+        /// Says whether loads wait for so much that what is left in the heap, which may be that of other threads, is of no use to them.
+        var isAwaited: (() -> Bool)?
         /// What was freed when that was asked last.
         private var freedAtLook = 0
         /// Whether it is.
@@ -73,9 +75,9 @@ extension ReclaimEngine {
         /// where; and of which values as many are chosen as it takes of others, if it tells nothing.
         var beside: (bytes: Int, otherwise: PlanSample)?
 
-        /// Whether to give back what values have left in the heap: others need it before the reclaim has ended. Where that
-        /// yields little, not before the system has less than is to stay free, and in a batch not before much has left; where regions are
-        /// emptied, it yields much.
+        /// Whether to give back what values have left in the heap: others, or loads that wait, need it before the reclaim has ended.
+        /// Where that yields little, not before the system has less than is to stay free, and in a batch not before much has left; where
+        /// regions are emptied, it yields much.
         func wantsTrim(of heap: FreeHeap, by clock: any MonotonicClock) -> Bool {
             var worth = heap.worthGivingBack(in: room)
             if let room, room.isShrinking {
@@ -83,7 +85,7 @@ extension ReclaimEngine {
                 if goal - freed < worth { return false }
                 if !heap.yieldsMuch { worth = max(worth, room.high / 2) }
             }
-            return unreturned >= worth && (isOver != nil || isHasty || isHurried?() ?? false)
+            return unreturned >= worth && (isOver != nil || isHasty || isHurried?() ?? false || isAwaited?() ?? false)
                 && (heap.yieldsMuch || isOver != nil && (storage.isNarrowed || room?.restsOnHeap ?? true))
                 && (nextTrim.map { $0 <= clock.now() } ?? true)
         }

@@ -35,6 +35,7 @@ struct BackgroundReclaim: Sendable {
             priority.set(isUrgent: wish.isUrgent)
             let goal = isShrinking ? engine.leaving(for: wish.bytes, of: values) : wish.bytes
             let admission = context.admission
+            let isAwaited = { admission.isAwaited(beyond: wish.room.high) }
             let batch = telling {
                 engine.reclaimBatch(
                     goal,
@@ -44,6 +45,7 @@ struct BackgroundReclaim: Sendable {
                     isTrade: !wish.room.isTaken,
                     isUrgent: wish.isUrgent,
                     isHurried: admission.isPressed,
+                    isAwaited: isAwaited,
                     isOver: isShrinking ? { admission.isRelieved() } : nil,
                     priority: priority,
                     room: wish.room
@@ -53,10 +55,11 @@ struct BackgroundReclaim: Sendable {
             // One that was cut short, because others began to take memory, says nothing of what there is.
             let isCutShort = !wish.room.isTaken && admission.isPressed()
             fruitless = batch * 4 < wish.bytes && !isCutShort ? fruitless + 1 : 0
+            // What values leave in the heap is of no use to others, nor to loads on threads that have another heap, and the books take
+            // it for returned.
+            let isForSystem = isShrinking || beside != nil || isAwaited()
+            if isForSystem, engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room, priority) }
             admission.note(batch: batch, isExhausted: fruitless > 1)
-            // What values leave in the heap is of no use to others, and the books take it for returned.
-            guard isShrinking || beside != nil, engine.heap.isWorthGivingBack(in: wish.room) else { continue }
-            giveHeapBack(in: wish.room, priority)
         }
         if !isInterrupted(), engine.heap.isIdle, let room = context.admission.room { giveHeapBack(in: room, priority) }
         return freed

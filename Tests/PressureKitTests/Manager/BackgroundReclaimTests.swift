@@ -46,6 +46,7 @@ private struct NotingBytes: Spillable {
             heap: Int = 0,
             isTaken: Shared<Bool> = Shared(true),
             isMadeAgain: Bool = true,
+            yieldsMuch: Bool = false,
             _ make: @escaping @Sendable (Int) -> Value
         ) throws {
             let books = Shared<MemoryBooks?>(nil)
@@ -61,9 +62,11 @@ private struct NotingBytes: Spillable {
                 },
                 inMemory: { 1000 }
             )
-            // It has yielded nothing the last time.
-            free.change { $0 = mebibyte / 2 }
-            knownHeap.giveBack()
+            if !yieldsMuch {
+                // Nothing, the last time.
+                free.change { $0 = mebibyte / 2 }
+                knownHeap.giveBack()
+            }
             manager = try makeManager(fileSystem: InMemoryFileSystem()) { $0.heap = knownHeap }
             books.change { [manager] in $0 = manager.context.books }
             let keys = 0..<(8 * mebibyte / valueBytes)
@@ -133,6 +136,20 @@ private struct NotingBytes: Spillable {
         let freed = shortage.reclaim()
         #expect(freed >= 3 * mebibyte && freed < 4 * mebibyte)
         #expect(shortage.trims.value == Array(repeating: before - freed, count: times))
+    }
+
+    /// Threads that wait may have another heap than the one in which a value has left room.
+    @Test(arguments: [3, 2]) func whereMuchIsWaitedForTheHeapIsGivenBackInBetween(waiting: Int) throws {
+        let shortage = try Shortage(valueBytes: 128 << 10, isTaken: Shared(false), yieldsMuch: true) {
+            [UInt8](repeating: 1, count: $0)
+        }
+        let before = shortage.manager.context.books.reading.resident
+        shortage.manager.context.admission.state.beginWaiting(waiting * mebibyte)
+        _ = shortage.reclaim()
+        let trims = shortage.trims.value
+        #expect(trims.isEmpty == (waiting == 2), "no more than is free after a reclaim")
+        #expect(zip([before] + trims, trims).allSatisfy { $0 - $1 >= mebibyte })
+        #expect(trims.first.map { before - $0 < 2 * mebibyte } ?? true, "not only after all has left")
     }
 
     /// It takes as long for little as for much: once for each half of the two MiB that are to be free, and for what was there before.
