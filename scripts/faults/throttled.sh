@@ -30,8 +30,8 @@ at_exit throttle 0
 throttle 41943040 || skip "this kernel throttles nothing"
 echo $$ >"$group/cgroup.procs" || exit
 
-# streaming RATE: with a disk of so many MB/s, the level while others below the limit write and read a file of four times its size. To write it takes nearly
-# all of the time, in which whoever takes memory waits for the disk: no shortage (30 to 97 % of the time, measured).
+# streaming RATE: the level while others below the limit write and read a file of four times its size, on a disk of so many MB/s.
+# Whoever takes memory waits for the disk meanwhile, for 30 to 97 % of the time (measured): no shortage.
 streaming() {
     local limited=$memory/pressurekit-stream-$1 writer said
     mkdir "$limited" || return
@@ -49,6 +49,8 @@ streaming() {
     pkill -P "$writer"
     wait "$writer"
     rm -f "$work/disk/stream"
+    # It did fill the limit, or nothing was shown.
+    [ "$(cat "$limited/memory.max_usage_in_bytes")" -ge $((124 << 20)) ] || { echo "  the stream has not filled the limit"; return 1; }
     grep -q '"decisions"' <<<"$said" || return
     ! grep '"cause"' <<<"$said" || return
     echo "  a stream to $1 MB/s: no warning in 15 s"
