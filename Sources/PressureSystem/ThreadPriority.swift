@@ -52,10 +52,13 @@ package final class ThreadPriority: Sendable {
         }
     }
 
+    /// Whether it is urgent now.
+    package var isUrgent: Bool { state.load(ordering: .relaxed) == .urgent }
+
     /// Lets those run first who wait for this processor, unless it is urgent by now. Called by the thread itself between two
     /// steps of some hundred microseconds, with no lock held that others need.
     ///
     /// Who sleeps most of the time is owed time on a processor: a reader whose disk has answered would wait for all of a batch
     /// beside it, 1 to 2 ms (measured), and many of the slowest reads of a full cache are such ones.
-    package func yield() { if state.load(ordering: .relaxed) != .urgent { letOthersRun() } }
+    package func yield() { if !isUrgent { letOthersRun() } }
 }

@@ -72,6 +72,17 @@ extension CacheEntry {
         unsafe storage.append(candidate, isBound: method.needsCopy && !canDrop, entry: self, slot: slot)
     }
 
+    /// How a value that was listed can leave at once: it has a copy by now, or can be made again and may be; `nil` when it stays.
+    func wayOutAtOnce(_ slot: UnsafeMutableRawPointer) -> Candidate.Method? {
+        let word = unsafe header(slot).pointee.state
+        guard word.phase == .resident, word.pins == 0, !word.isCopying, word.isClean || word.isReloadable else {
+            return nil
+        }
+        let freely = word.isClean ? Candidate.Method.release : .drop
+        let method = traits.current.method(for: word, canSpill: false, compression: .none, freely: freely)
+        return method.flatMap { $0.needsCopy ? nil : $0 }
+    }
+
     /// Takes the hits since the last look into the record of the value's uses, for an order that learns from them.
     private func look(
         _ slot: UnsafeMutableRawPointer,

@@ -53,10 +53,12 @@ struct CopyJob {
     /// Begins no more victims.
     mutating func suspend() { endOfVictims = nextVictim }
 
-    /// Gives up what can be made again, between two chunks: a large value takes longer than there is time.
-    mutating func abandon() {
+    /// Gives up what can be made again, between two chunks: a large value takes longer than there is time. Returns the first victim
+    /// that was not begun.
+    mutating func abandon() -> Int {
         suspend()
         isAbandoned = true
+        return nextVictim
     }
 
     /// A victim that is finished: copied, failed, or not to be copied after all.

@@ -1,3 +1,4 @@
+import CLinuxShims
 import PressureSystem
 import SpillStore
 
@@ -8,6 +9,9 @@ import SpillStore
 /// The reclaim thread leads: it hands out a plan's victims, works on chunks like the others, and takes back each victim
 /// whose last chunk is written, so that memory comes free while others are still being written. One chunk is the unit
 /// of work, so that a single large value keeps every core busy.
+///
+/// Where it keeps a full cache below its limit, another thread stands in for it at the chunks: a write may wait for the disk, or
+/// for memory, and whoever frees memory is not to wait for either (as the kernel's reclaim leaves writing to the flushers).
 final class CopyPool: Sendable {
     /// What the leader is to do next.
     enum Step {
@@ -17,6 +21,8 @@ final class CopyPool: Sendable {
         case work(CopyJob.Unit)
         /// All victims are finished.
         case done
+        /// Look around: others are still at it.
+        case look
     }
 
     fileprivate struct State {
@@ -25,8 +31,12 @@ final class CopyPool: Sendable {
         var copier: ChunkCopier?
         var job: CopyJob?
         var helpersAllocations = 0
-        /// Whether the leader does without helpers.
+        /// Whether the leader, or whoever stands in for it, does without helpers.
         var isAlone = false
+        /// Whether another thread works in the leader's place.
+        var isAside = false
+        /// Whether the leader has been told that nothing is left to begin.
+        var isTold = false
         var isStopped = false
         /// Threads that may work, the leader among them.
         var width = 1
@@ -39,37 +49,54 @@ final class CopyPool: Sendable {
     /// What every thread of the pool needs, without keeping the pool itself alive.
     fileprivate struct Tools: Sendable {
         let state = ConditionLock(State())
+        /// The leader's, or of whoever stands in for it.
+        let encoder: ChunkEncoder
+        /// Of the thread that stands in for the leader; none before it runs, or where there is none.
+        let priority = AtomicReference<ThreadPriority>()
         let memory: SegmentFile?
         let clock: any MonotonicClock
         let probe: AllocationProbe
     }
 
     private let tools: Tools
-    private let leadersEncoder: ChunkEncoder
+    private let hasStandIn: Bool
 
     /// Starts the pool: `workers` threads in all, the leader among them.
     ///
+    /// - Parameter hasStandIn: Whether a thread stands in for the leader where that is not to write.
     /// - Throws: ``PressureError`` with `spillFailed` when there is no memory for the scratch, or `threadUnavailable`.
     init(
         workers: Int,
         file: SegmentFile,
         memory: SegmentFile? = nil,
+        hasStandIn: Bool = false,
         clock: any MonotonicClock,
         probe: @escaping AllocationProbe
     ) throws(PressureError) {
-        tools = Tools(memory: memory, clock: clock, probe: probe)
-        leadersEncoder = try ChunkEncoder(clock: clock)
+        tools = Tools(encoder: try ChunkEncoder(clock: clock), memory: memory, clock: clock, probe: probe)
+        self.hasStandIn = hasStandIn
         let decoder = try ChunkDecoder()
-        try file.rehearse(leadersEncoder, decoder)
+        try file.rehearse(tools.encoder, decoder)
         // A thread that was started before another could not be is ended by deinit.
+        if hasStandIn { try addStandIn() }
         for _ in 1..<max(1, workers) { try addHelper() }
         tools.state.withLock { $0.width = max(1, workers) }
+    }
+
+    private func addStandIn() throws(PressureError) {
+        try WorkerThread.spawn("pk-copy-0") { [tools] in
+            pk_exempt_thread()
+            let priority = ThreadPriority()
+            tools.priority.store(priority)
+            tools.standIn(priority)
+        }
     }
 
     private func addHelper() throws(PressureError) {
         let encoder = try ChunkEncoder(clock: tools.clock, isTouched: false)
         let number = tools.state.withLock { $0.threads }
         try WorkerThread.spawn("pk-copy-\(number)") { [tools] in
+            pk_exempt_thread()
             // The leader, which does the same, waits for it.
             ThreadPriority().set(isUrgent: true)
             tools.help(with: encoder, number)
@@ -103,17 +130,21 @@ final class CopyPool: Sendable {
 
     /// Hands out some victims of a plan until a deadline. On the reclaim thread, as are the following.
     ///
-    /// - Parameter isAlone: Whether the leader does all of it: it is in no hurry, and helpers would take the processors from
-    ///   readers.
+    /// - Parameters:
+    ///   - isAlone: Whether one thread does all of it: it is in no hurry, and helpers would take the processors from readers.
+    ///   - isAside: Whether another thread works in the leader's place, if there is one.
     func begin(
         _ storage: PlanStorage,
         victims: Range<Int>,
         with copier: ChunkCopier,
         deadline: MonotonicInstant?,
-        isAlone: Bool = false
+        isAlone: Bool = false,
+        isAside: Bool = false
     ) {
-        tools.change(isAwaited: !isAlone) { state in
-            state.isAlone = isAlone
+        let isAside = isAside && hasStandIn
+        if isAside { tools.priority.object?.set(isUrgent: !isAlone) }
+        tools.change(isAwaited: !isAlone || isAside) { state in
+            (state.isAlone, state.isAside, state.isTold) = (isAlone, isAside, false)
             (state.storage, state.copier) = (storage, copier)
             state.job = CopyJob(
                 storage,
@@ -127,24 +158,27 @@ final class CopyPool: Sendable {
     }
 
     /// What the leader is to do next. Blocks while others work on what is left.
-    func nextStep() -> Step {
-        tools.state.wait { state in
-            if let victim = state.job?.takeFinished() { return .finished(victim) }
-            if let unit = state.job?.takeUnit(now: tools.clock.now()) { return .work(unit) }
-            // Looking for work may have finished victims that need none.
-            if let victim = state.job?.takeFinished() { return .finished(victim) }
-            return state.job?.isDone ?? true ? .done : nil
-        }
+    ///
+    /// - Parameter limit: How long, at most; after that the leader is to look around.
+    func nextStep(atMost limit: Duration) -> Step {
+        tools.state.wait(atMost: limit) { $0.nextStep(now: tools.clock.now()) } ?? .look
     }
 
+    /// What the leader is to do next. Blocks while others work on what is left.
+    func nextStep() -> Step { tools.state.wait { $0.nextStep(now: tools.clock.now()) } }
+
     /// Works on a chunk on the leader's thread.
-    func work(on unit: CopyJob.Unit) { tools.copy(unit, with: leadersEncoder, isLeader: true) }
+    func work(on unit: CopyJob.Unit) { tools.copy(unit, with: tools.encoder, isLeader: true) }
+
+    /// What was begun in no hurry is in one now.
+    func hurry() { tools.priority.object?.set(isUrgent: true) }
 
     /// Begins no more victims: writing fails, and trying the rest would only fail more slowly.
     func suspend() { tools.state.withQuietLock { $0.job?.suspend() } }
 
-    /// Begins no more victims, and gives up what can be made again: memory is needed sooner.
-    func abandon() { tools.state.withQuietLock { $0.job?.abandon() } }
+    /// Begins no more victims, and gives up what can be made again: memory is needed sooner. Returns the first victim that was not
+    /// begun.
+    func abandon() -> Int { tools.state.withQuietLock { $0.job?.abandon() ?? 0 } }
 
     /// Whether the deadline kept a victim of the job from being begun.
     var isLate: Bool { tools.state.withQuietLock { $0.job?.isLate ?? false } }
@@ -153,12 +187,22 @@ final class CopyPool: Sendable {
     /// made meanwhile, where a probe counts them.
     func end() -> Int {
         let isAlone = tools.state.withQuietLock { $0.isAlone }
-        // Helpers give their scratch back.
+        // Helpers that were at it give their scratch back.
         return tools.change(isAwaited: !isAlone) { state in
             state.job = nil
             (state.storage, state.copier) = (nil, nil)
             return state.helpersAllocations
         }
+    }
+}
+
+extension CopyPool.State {
+    mutating func nextStep(now: MonotonicInstant) -> CopyPool.Step? {
+        if let victim = job?.takeFinished() { return .finished(victim) }
+        if !isAside, let unit = job?.takeUnit(now: now) { return .work(unit) }
+        // Looking for work may have finished victims that need none.
+        if let victim = job?.takeFinished() { return .finished(victim) }
+        return job?.isDone ?? true ? .done : nil
     }
 }
 
@@ -184,10 +228,7 @@ extension CopyPool.Tools {
             switch nextTurn(of: number, isTouched: isTouched) {
             case .work(let unit):
                 isTouched = true
-                let before = probe()
-                copy(unit, with: encoder, isLeader: false)
-                let made = probe() - before
-                if made != 0 { state.withQuietLock { $0.helpersAllocations += made } }
+                copyAndCount(unit, with: encoder)
             case .rest:
                 encoder.giveBack()
                 isTouched = false
@@ -196,10 +237,31 @@ extension CopyPool.Tools {
         }
     }
 
+    /// The life of the thread that stands in for the leader.
+    fileprivate func standIn(_ priority: ThreadPriority) {
+        while true {
+            switch nextTurnInPlace() {
+            case .work(let unit):
+                copyAndCount(unit, with: encoder)
+                priority.yield()
+            // Wakes the leader.
+            case .rest: state.withLock { _ in }
+            case .end: return
+            }
+        }
+    }
+
+    private func copyAndCount(_ unit: CopyJob.Unit, with encoder: ChunkEncoder) {
+        let before = probe()
+        copy(unit, with: encoder, isLeader: false)
+        let made = probe() - before
+        if made != 0 { state.withQuietLock { $0.helpersAllocations += made } }
+    }
+
     /// What a helper does next.
     private enum Turn {
         case work(CopyJob.Unit)
-        /// Give the scratch back.
+        /// Give the scratch back, or tell the leader that there is nothing left to begin.
         case rest
         /// The pool is gone.
         case end
@@ -214,8 +276,20 @@ extension CopyPool.Tools {
         }
     }
 
+    private func nextTurnInPlace() -> Turn {
+        state.wait { state in
+            if state.isStopped { return .end }
+            guard state.isAside, state.job != nil else { return nil }
+            if let unit = state.job?.takeUnit(now: clock.now()) { return .work(unit) }
+            // Looking for work may have finished victims that need none.
+            guard !state.isTold else { return nil }
+            state.isTold = true
+            return .rest
+        }
+    }
+
     /// Changes the state, and wakes who waits for that, if anybody may: the leader for what helpers have finished, helpers for a
-    /// job. Of small values one is finished every few microseconds, and whoever is woken for nothing takes longer.
+    /// job.
     fileprivate func change<Result>(isAwaited: Bool, _ body: (inout CopyPool.State) -> Result) -> Result {
         isAwaited ? state.withLock(body) : state.withQuietLock(body)
     }
@@ -224,8 +298,9 @@ extension CopyPool.Tools {
     fileprivate func copy(_ unit: CopyJob.Unit, with encoder: ChunkEncoder, isLeader: Bool) {
         guard case (let storage?, let copier?) = state.withQuietLock({ ($0.storage, $0.copier) }) else { return }
         guard unit.count == 1 else {
+            // One is finished every few microseconds, and whoever is woken for each takes longer.
             copier.copyBatch(unit.victim..<unit.victim + unit.count, of: storage, with: encoder) { victim, result in
-                change(isAwaited: !isLeader) { $0.job?.finish(victim, of: unit, result, now: clock.now()) }
+                state.withQuietLock { $0.job?.finish(victim, of: unit, result, now: clock.now()) }
             }
             change(isAwaited: !isLeader) { $0.job?.end(unit) }
             return

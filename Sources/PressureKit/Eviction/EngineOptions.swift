@@ -33,6 +33,9 @@ struct EngineOptions: Sendable {
     var heap: FreeHeap?
     /// Whether what is free in the heap counts: a run that is to be repeated does without.
     var measuresHeap: Bool
+    /// Whether another thread than the one that frees memory writes what is to leave a full cache: a run that is to be repeated has one
+    /// do all.
+    var writesAside: Bool
     var allocationProbe: AllocationProbe?
 }
 

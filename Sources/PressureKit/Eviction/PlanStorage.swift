@@ -93,6 +93,8 @@ package final class PlanStorage: @unchecked Sendable {
     private(set) var candidateCount = 0
     /// How many of the choices are victims.
     private(set) var victimCount = 0
+    /// Whether the others are in the order in which they go.
+    private var isSorted = false
     /// How many values could leave memory, listed or not.
     private(set) var seenCount = 0
     /// Of these, how many are not of the sample.
@@ -401,8 +403,20 @@ package final class PlanStorage: @unchecked Sendable {
         let taken = min(count, victimCapacity)
         if taken < count { isTruncated = true }
         for victim in 0..<taken { unsafe outcomes[victim] = Outcome() }
-        victimCount = taken
+        (victimCount, isSorted) = (taken, false)
         return taken
+    }
+
+    /// Makes a victim of the choice that goes next, if there is one, and room. Those that are none have to be sorted for it.
+    func addVictim() -> Bool {
+        guard victimCount < min(candidateCount, victimCapacity) else { return false }
+        if !isSorted {
+            isSorted = true
+            unsafe RankSort.sort(UnsafeMutableBufferPointer(rebasing: choices[victimCount..<candidateCount]))
+        }
+        unsafe outcomes[victimCount] = Outcome()
+        victimCount += 1
+        return true
     }
 
     /// The index of a victim's candidate and place.

@@ -1,5 +1,6 @@
 import PressureSignals
 import PressureSystem
+import SpillStore
 import Synchronization
 
 /// Batches that keep a full cache below its limit, without a word to anybody.
@@ -29,8 +30,14 @@ extension ReclaimEngine {
     /// As many are looked at in some milliseconds.
     private static let many = 8192
 
+    /// Whether another thread is to write what leaves for other values. Of small ones that costs a tenth of the reads (measured, 4 KiB),
+    /// so only where others have taken memory lately.
+    func writesAside(_ values: MemoryBooks.Reading, in room: AdmissionRoom) -> Bool {
+        room.surge > 0 || values.resident >= history.withLock { $0.seen } * SegmentFile.longestBatched
+    }
+
     /// Frees about `goal` bytes of what is not in use, or less if that is all a look finds. Returns the bytes freed. On the
-    /// reclaim thread; blocks on the disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
+    /// reclaim thread; waits for the disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
     ///
     /// - Parameters:
     ///   - beside: How many bytes will do of values that lie beside each other, if they say where they lie; `nil` for leaving by
@@ -39,6 +46,7 @@ extension ReclaimEngine {
     ///     small.
     ///   - isTrade: Whether other values will take the place of those that leave: their pages are kept, and it is no hurry.
     ///     Others take the memory otherwise.
+    ///   - isAside: Whether another thread writes then.
     ///   - isUrgent: Whether somebody waits for it, or soon will.
     ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
     ///   - isAwaited: Whether loads wait for so much that the heap is to be given back in between.
@@ -51,6 +59,7 @@ extension ReclaimEngine {
         beside: Int? = nil,
         isWhole: Bool,
         isTrade: Bool,
+        isAside: Bool = true,
         isUrgent: Bool = true,
         isHurried: @escaping () -> Bool = { false },
         isAwaited: (() -> Bool)? = nil,
@@ -62,7 +71,7 @@ extension ReclaimEngine {
             preconditionFailure("a batch was begun while a reclaim was running")
         }
         var progress = Progress(taken, to: primary, residentBefore: 0)
-        if isTrade { progress.isHurried = isHurried }
+        if isTrade { (progress.isHurried, progress.isAside) = (isHurried, isAside) }
         progress.isAwaited = isAwaited
         progress.isOver = isOver
         progress.isUrgent = isUrgent

@@ -45,6 +45,10 @@ extension ReclaimEngine {
         var isHasty = false
         /// Whether a round has stopped copying for that reason.
         var isCutShort = false
+        /// Whether another thread writes: this one goes on freeing memory meanwhile.
+        var isAside = false
+        /// The first of the choices that nothing has been done about since copying was stopped.
+        var nextChoice = 0
         /// Whether a value has not become smaller by compressing. What is left goes to the disk from then on.
         var hasIncompressible = false
 
@@ -78,7 +82,7 @@ extension ReclaimEngine {
         /// Whether to give back what values have left in the heap: others, or loads that wait, need it before the reclaim has ended.
         /// Where that yields little, not before the system has less than is to stay free, and in a batch not before much has left; where
         /// regions are emptied, it yields much.
-        func wantsTrim(of heap: FreeHeap, by clock: any MonotonicClock) -> Bool {
+        func wantsTrim(of heap: FreeHeap) -> Bool {
             var worth = heap.worthGivingBack(in: room)
             if let room, room.isShrinking {
                 // What little comes then goes with what is given back after the batch.
@@ -87,13 +91,15 @@ extension ReclaimEngine {
             }
             return unreturned >= worth && (isOver != nil || isHasty || isHurried?() ?? false || isAwaited?() ?? false)
                 && (heap.yieldsMuch || isOver != nil && (storage.isNarrowed || room?.restsOnHeap ?? true))
-                && (nextTrim.map { $0 <= clock.now() } ?? true)
         }
+
+        /// Whether it may be given back again, while values leave: at most half of the time goes into that.
+        func mayTrim(by clock: any MonotonicClock) -> Bool { nextTrim.map { $0 <= clock.now() } ?? true }
 
         /// What was freed since it was given back last, in this reclaim.
         var unreturned: Int { freed - freedAtTrim }
 
-        /// It was given back. At most half of the time goes into that.
+        /// It was given back.
         mutating func noteTrim(from start: MonotonicInstant, to end: MonotonicInstant) {
             (freedAtTrim, nextTrim, isTrimmed) = (freed, end + (end - start), true)
             phases.trim += end - start

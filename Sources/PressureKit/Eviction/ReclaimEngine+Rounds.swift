@@ -84,6 +84,8 @@ extension ReclaimEngine {
         let trimmedBetween = progress.phases.trim
         progress.phases.release += released - planned - (trimmedBetween - trimmedBefore)
 
+        // Writing may take long, and may itself wait for memory.
+        if firstSpill < victims, progress.wantsTrim(of: heap) { trim(&progress) }
         let freedBeforeSpill = progress.freed
         spill(&progress, victims: firstSpill..<victims, deadline: amount.deadline)
         lookAtWriteback(&progress)
@@ -171,14 +173,24 @@ extension ReclaimEngine {
         guard !victims.isEmpty else { return }
         let storage = progress.storage
         let copier = progress.target.copier
-        pool.begin(storage, victims: victims, with: copier, deadline: deadline, isAlone: !progress.isUrgent)
+        pool.begin(
+            storage,
+            victims: victims,
+            with: copier,
+            deadline: deadline,
+            isAlone: !progress.isUrgent,
+            isAside: progress.isAside
+        )
         while true {
-            let step = pool.nextStep()
-            if !progress.isCutShort, progress.isHurried?() ?? false {
+            let step = progress.isAside ? pool.nextStep(atMost: Self.patience) : pool.nextStep()
+            if progress.isAside, progress.priority?.isUrgent ?? false { pool.hurry() }
+            let isHurried = progress.isHurried?() ?? false
+            if isHurried, !progress.isCutShort {
                 progress.isCutShort = true
-                pool.abandon()
+                progress.nextChoice = pool.abandon()
             }
             switch step {
+            case .look: if isHurried { releaseBeside(&progress) }
             case .work(let unit): pool.work(on: unit)
             case .finished(let victim):
                 finish(victim, &progress)
@@ -191,12 +203,35 @@ extension ReclaimEngine {
                 if progress.hasEnded { return }
                 for victim in victims {
                     // Never begun: the pool was told to stop.
-                    if unsafe storage.outcomes[victim].copyStart == nil { skip(victim, storage, reason) }
+                    let outcome = unsafe storage.outcomes[victim]
+                    if outcome.copyStart == nil, !outcome.isGone { skip(victim, storage, reason) }
                 }
                 return
             }
         }
     }
+
+    /// Others take memory, and what is being written does not come to an end: it may have to wait for memory itself, or for the disk.
+    /// What can be made again goes without a copy, as much as is to be free at a time, and the heap is given back.
+    private func releaseBeside(_ progress: inout Progress) {
+        let storage = progress.storage
+        let enough = progress.freed + (progress.room?.high ?? Self.trimFloor)
+        while progress.freed < enough {
+            let victim = progress.nextChoice
+            guard victim < storage.victimCount || storage.addVictim() else { break }
+            progress.nextChoice += 1
+            let place = unsafe storage.place(ofVictim: victim)
+            // Retained by the storage.
+            let entry = unsafe place.entry.takeUnretainedValue()
+            guard let method = unsafe entry.wayOutAtOnce(place.slot) else { continue }
+            unsafe storage.candidates[storage.candidate(ofVictim: victim)].method = method
+            release(victim, &progress, dropping: method == .drop)
+        }
+        if progress.unreturned >= heap.worthGivingBack(in: progress.room) { trim(&progress) }
+    }
+
+    /// How long a write may take until the thread that frees memory looks around: at 300 MB/s others take 1.5 MB meanwhile.
+    private static let patience = Duration.milliseconds(5)
 
     /// A victim's copy is complete, has failed, or was not begun because its state had changed.
     private func finish(_ victim: Int, _ progress: inout Progress) {
@@ -265,7 +300,7 @@ extension ReclaimEngine {
         // A copy in memory takes part of what was freed.
         let gained = method == .compress ? bytes - outcome.storedBytes : bytes
         progress.freed += gained
-        if progress.wantsTrim(of: heap, by: clock) { trim(&progress) }
+        if progress.mayTrim(by: clock), progress.wantsTrim(of: heap) { trim(&progress) }
         storage.tally.add(entry, .evicted(method.outcome)) { row in
             row.bytes += gained
             row.plainBytes += outcome.plainBytes

@@ -73,6 +73,7 @@ final class ReclaimEngine: Sendable {
             workers: reserves.workers,
             file: file,
             memory: memory,
+            hasStandIn: options.writesAside,
             clock: options.clock,
             probe: options.allocationProbe ?? { 0 }
         )

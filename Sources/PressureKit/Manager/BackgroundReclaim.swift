@@ -43,6 +43,7 @@ struct BackgroundReclaim: Sendable {
                     beside: beside,
                     isWhole: fruitless > 0 || isShrinking && !engine.suffices(partFor: goal, of: values),
                     isTrade: !wish.room.isTaken,
+                    isAside: engine.writesAside(values, in: wish.room),
                     isUrgent: wish.isUrgent,
                     isHurried: admission.isPressed,
                     isAwaited: isAwaited,

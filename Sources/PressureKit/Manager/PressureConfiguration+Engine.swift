@@ -26,6 +26,7 @@ extension PressureConfiguration {
             residentBytes: residentBytes,
             heap: heap,
             measuresHeap: residentBytes == nil && !isSequential,
+            writesAside: !isSequential,
             allocationProbe: allocationProbe
         )
     }

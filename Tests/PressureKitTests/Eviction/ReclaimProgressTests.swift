@@ -22,14 +22,14 @@ import Testing
     @Test func whileMemoryIsShortEveryTwoMebibytesGoBack() throws {
         var progress = try progress { false }
         progress.freed = (1 << 20) - 1
-        #expect(!progress.wantsTrim(of: heap, by: clock))
+        #expect(!progress.wantsTrim(of: heap))
         progress.freed += 1
-        #expect(progress.wantsTrim(of: heap, by: clock))
+        #expect(progress.wantsTrim(of: heap))
         progress.noteTrim(from: clock.now(), to: clock.now())
         #expect(progress.isTrimmed)
-        #expect(!progress.wantsTrim(of: heap, by: clock))
+        #expect(!progress.wantsTrim(of: heap))
         progress.freed += 1 << 20
-        #expect(progress.wantsTrim(of: heap, by: clock))
+        #expect(progress.wantsTrim(of: heap))
     }
 
     @Test func halfOfTheTimeAtMostGoesIntoIt() throws {
@@ -40,9 +40,9 @@ import Testing
         progress.noteTrim(from: start, to: clock.now())
         progress.freed += 64 << 20
         clock.advance(by: .milliseconds(4))
-        #expect(!progress.wantsTrim(of: heap, by: clock))
+        #expect(!progress.mayTrim(by: clock))
         clock.advance(by: .milliseconds(1))
-        #expect(progress.wantsTrim(of: heap, by: clock))
+        #expect(progress.mayTrim(by: clock) && progress.wantsTrim(of: heap))
         #expect(progress.phases.trim == .milliseconds(5))
     }
 
@@ -50,9 +50,9 @@ import Testing
     @Test func whereNothingIsShortItIsLeftToTheEnd() throws {
         var progress = try progress(isOver: nil)
         progress.freed = 1 << 30
-        #expect(!progress.wantsTrim(of: heap, by: clock))
+        #expect(!progress.wantsTrim(of: heap))
         progress.isHasty = true
-        #expect(progress.wantsTrim(of: heap, by: clock), "others take it")
+        #expect(progress.wantsTrim(of: heap), "others take it")
     }
 
     /// Going through the heap takes its time, be it for a mebibyte or for five, and others take memory meanwhile.
@@ -62,11 +62,11 @@ import Testing
         room.surge = 300e6
         progress.room = room
         progress.freed = 1 << 20
-        #expect(progress.wantsTrim(of: heap, by: clock), "nobody knows yet")
+        #expect(progress.wantsTrim(of: heap), "nobody knows yet")
         heap.giveBack()
-        #expect(!progress.wantsTrim(of: heap, by: clock))
+        #expect(!progress.wantsTrim(of: heap))
         progress.freed = 2_400_000
-        #expect(progress.wantsTrim(of: heap, by: clock), "twice what is taken in 4 ms")
+        #expect(progress.wantsTrim(of: heap), "twice what is taken in 4 ms")
         #expect(room.worthGivingBack(in: .milliseconds(400)) == 3 << 20, "half of what is free afterwards")
         #expect(room.worthGivingBack(in: .zero) == 1 << 20)
     }
@@ -80,17 +80,17 @@ import Testing
         var room = AdmissionRoom(bytes: 3, takenAt: clock.now())
         room.heap = 3
         progress.room = room
-        #expect(progress.wantsTrim(of: heap, by: clock), "nobody knows what it yields")
+        #expect(progress.wantsTrim(of: heap), "nobody knows what it yields")
         free.withLock { $0 = 1 << 20 }
         heap.giveBack()
-        #expect(!progress.wantsTrim(of: heap, by: clock))
+        #expect(!progress.wantsTrim(of: heap))
         progress.room?.bytes = 2
-        #expect(progress.wantsTrim(of: heap, by: clock), "the system has less than the least without it")
+        #expect(progress.wantsTrim(of: heap), "the system has less than the least without it")
         progress.room = nil
-        #expect(progress.wantsTrim(of: heap, by: clock), "nobody knows what it has")
+        #expect(progress.wantsTrim(of: heap), "nobody knows what it has")
         progress.isOver = nil
         progress.isHasty = true
-        #expect(!progress.wantsTrim(of: heap, by: clock), "after a batch, and not in it")
+        #expect(!progress.wantsTrim(of: heap), "after a batch, and not in it")
     }
 
     /// The heap is given back after such a batch: what little is still to leave goes with it.
@@ -101,11 +101,11 @@ import Testing
         progress.room = room
         progress.goal = 3 << 20
         progress.freed = 2 << 20
-        #expect(progress.wantsTrim(of: heap, by: clock))
+        #expect(progress.wantsTrim(of: heap))
         progress.freed += 1
-        #expect(!progress.wantsTrim(of: heap, by: clock))
+        #expect(!progress.wantsTrim(of: heap))
         progress.room?.isTaken = false
-        #expect(progress.wantsTrim(of: heap, by: clock), "nobody does it afterwards")
+        #expect(progress.wantsTrim(of: heap), "nobody does it afterwards")
     }
 
     /// A thread may not have got a processor.
