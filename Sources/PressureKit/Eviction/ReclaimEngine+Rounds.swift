@@ -183,6 +183,7 @@ extension ReclaimEngine {
         )
         while true {
             let step = progress.isAside ? pool.nextStep(atMost: Self.patience) : pool.nextStep()
+            // Somebody may have said so before it was begun.
             if progress.isAside, progress.priority?.isUrgent ?? false { pool.hurry() }
             let isHurried = progress.isHurried?() ?? false
             if isHurried, !progress.isCutShort {

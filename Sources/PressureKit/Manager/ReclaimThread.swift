@@ -55,6 +55,7 @@ final class ReclaimThread: Sendable {
     }
 
     private let board: Board
+    private let pool: CopyPool
 
     /// Starts the thread.
     ///
@@ -62,6 +63,7 @@ final class ReclaimThread: Sendable {
     init(context: ManagerContext, root: PressureController) throws(PressureError) {
         let board = Board()
         self.board = board
+        pool = context.engine.pool
         let reclaim = Reclaim(context: context, root: root)
         let background = BackgroundReclaim(context: context, root: root)
         try WorkerThread.spawn("pk-reclaim") {
@@ -97,7 +99,11 @@ final class ReclaimThread: Sendable {
         if isUrgent { raise() }
     }
 
-    private func raise() { board.priority.object?.set(isUrgent: true) }
+    /// Also whoever writes for it.
+    private func raise() {
+        board.priority.object?.set(isUrgent: true)
+        pool.hurry()
+    }
 
     /// The same, for somebody who waits.
     ///
