@@ -75,7 +75,7 @@ install -d -m 777 "$work/pictures" "$work/spill"
 run --rm "$tag" /pictures "$count" >/dev/null || fail "the container does not run"
 run --detach --name "$name" "$tag" /pictures "$count" 0 >/dev/null
 address=
-for ((try = 0; try < 200; try++)); do
+for ((try = 0; try < 600; try++)); do
     address=$(podman logs "$name" 2>/dev/null | sed -n 's/^listening on //p')
     [ -z "$address" ] || break
     sleep 0.1

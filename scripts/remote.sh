@@ -34,7 +34,7 @@ fi
 "$server" "${listening[@]}" --bind "$loopback" --save "" --appendonly no --dir "$work" --loglevel warning >"$work/log" &
 pid=$!
 trap 'kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; rm -rf "$work"' EXIT
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     "$cli" -h "$loopback" -p "$port" "${tls[@]}" ping >/dev/null 2>&1 && break
     sleep 0.05
 done

@@ -27,11 +27,13 @@ launch() {
 
 say() { printf '%s\n' "$@" >&3; }
 
-# Waits for a line of its output, ten seconds at most.
+# Waits for a line of its output. A save ends when the disk has it, which beside others takes what it takes: the bound is there
+# for what hangs.
 await() {
     local try
-    for ((try = 0; try < 200; try++)); do
+    for ((try = 0; try < 2400; try++)); do
         grep -q "$1" "$place/out" && return 0
+        kill -0 "$app" 2>/dev/null || break
         sleep 0.05
     done
     echo "notebook: it never said \"$1\", but:" >&2

@@ -95,9 +95,9 @@ run() {
     "${as_root[@]}" sh -c "echo \$\$ >'$group/cgroup.procs'; exec \"\$@\"" sh "$server" "$@" "$pictures" $count 0 \
         >"$work/out" 2>"$work/err" &
     local app=$!
-    for ((try = 0; try < 200; try++)); do
+    for ((try = 0; try < 1200; try++)); do
         address=$(sed -n 's/^listening on //p' "$work/out")
-        [ -n "$address" ] && break
+        if [ -n "$address" ] || ! kill -0 "$app" 2>/dev/null; then break; fi
         sleep 0.05
     done
     [ -n "$address" ] || { cat "$work/err" >&2; return 1; }

@@ -57,10 +57,10 @@ launch() {
     started+=("$app")
 }
 
-# await MACHINE TEXT: until its output has it, half a minute at most.
+# await MACHINE TEXT: until its output has it, two minutes at most.
 await() {
     local try
-    for ((try = 0; try < 600; try++)); do
+    for ((try = 0; try < 2400; try++)); do
         if grep -qs "$2" "$place/$1"; then
             sed "s/^/  $1: /" "$place/$1"
             return 0
@@ -77,9 +77,10 @@ restore_once_free() {
     local try
     for ((try = 0; try < 30; try++)); do
         launch one restore
+        # Refused, it ends.
+        while kill -0 "$app" 2>/dev/null && ! grep -q "^64 of 64 pages" "$place/one"; do sleep 0.05; done
+        grep -q "^stateDirectoryInUse" "$place/one" || break
         sleep 0.5
-        ! grep -q "^stateDirectoryInUse" "$place/one" || continue
-        break
     done
     await one "^64 of 64 pages"
 }

@@ -34,7 +34,7 @@ serve() {
     bridge=$!
     at_exit "kill $bridge"
     at_exit umount -l "$work/export"
-    for _ in {1..100}; do
+    for _ in {1..1200}; do
         [ -s "$work/fuse.pid" ] && break
         sleep 0.05
     done
