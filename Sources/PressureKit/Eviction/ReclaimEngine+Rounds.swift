@@ -217,6 +217,9 @@ extension ReclaimEngine {
     private func releaseBeside(_ progress: inout Progress) {
         let storage = progress.storage
         let enough = progress.freed + (progress.room?.high ?? Self.trimFloor)
+        // No value takes the place of these.
+        WarmPages.shared.close()
+        defer { WarmPages.shared.reopen() }
         while progress.freed < enough {
             let victim = progress.nextChoice
             guard victim < storage.victimCount || storage.addVictim() else { break }

@@ -10,14 +10,14 @@ import Testing
     private let clock = ManualClock()
     private let disk = FaultyFileSystem(wrapping: InMemoryFileSystem())
 
-    private func make(dispositions: Disposition = .all) throws -> (PressureManager, KeyedCache<Int, [UInt8]>) {
+    private func make(dispositions: Disposition = .all) throws -> (PressureManager, KeyedCache<Int, PageBuffer>) {
         let manager = try makeManager(fileSystem: disk) {
             ($0.clock, $0.supportedDispositions) = (clock, dispositions)
         }
         let cache = try manager.root.keyedCache("values") { [clock] (key: Int) in
             // So long that a copy is worth its writing.
             clock.advance(by: .milliseconds(100))
-            return makeBytes(64 << 10, seed: UInt64(key), randomBits: 8)
+            return PageBuffer(makeBytes(64 << 10, seed: UInt64(key), randomBits: 8))
         }
         for key in 0..<64 { try cache.loadIfNeeded(for: key) }
         return (manager, cache)
@@ -26,19 +26,22 @@ import Testing
     /// A batch of eight values, of which the first write does not end before so many values have left, or after two seconds.
     private func batch(
         _ manager: PressureManager,
-        _ cache: KeyedCache<Int, [UInt8]>,
+        _ cache: KeyedCache<Int, PageBuffer>,
         holdingUntil gone: Int,
         isHurried: Bool
-    ) -> (freed: Int, writes: Int, wasReached: Bool) {
+    ) -> (freed: Int, writes: Int, wasReached: Bool, kept: Int) {
         let before = disk.calls(.write)
         let wasReached = Shared(false)
         let isFirst = Shared(true)
+        let kept = Shared(0)
         disk.setInterceptor { operation in
             guard operation == .write, isFirst.value else { return }
             isFirst.set(false)
             for _ in 0..<200 where !wasReached.value {
                 usleep(10_000)
-                if cache.statistics.evictions >= gone { wasReached.set(true) }
+                guard cache.statistics.evictions >= gone else { continue }
+                kept.set(WarmPages.shared.byteCount)
+                wasReached.set(true)
             }
         }
         let freed = manager.context.engine.reclaimBatch(
@@ -50,25 +53,27 @@ import Testing
             isHurried: { isHurried && !isFirst.value && cache.statistics.evictions < gone }
         )
         disk.setInterceptor(nil)
-        return (freed, disk.calls(.write) - before, wasReached.value)
+        return (freed, disk.calls(.write) - before, wasReached.value, kept.value)
     }
 
     @Test func whileADiskDoesNotAnswerWhatCanBeMadeAgainGoesWithoutACopy() throws {
         let (manager, cache) = try make()
-        let (freed, writes, wasReached) = batch(manager, cache, holdingUntil: 40, isHurried: true)
+        let (freed, writes, wasReached, kept) = batch(manager, cache, holdingUntil: 40, isHurried: true)
         #expect(wasReached, "40 values left while one was being written")
         #expect(freed >= 40 * 64 << 10)
         #expect(writes == 1, "nothing more was written")
+        #expect(kept == 0, "pages go back to the system, not on a shelf")
         let loads = cache.statistics.loads
         for key in 0..<64 {
-            #expect(try cache.value(for: key) == makeBytes(64 << 10, seed: UInt64(key), randomBits: 8))
+            let bytes = makeBytes(64 << 10, seed: UInt64(key), randomBits: 8)
+            #expect(try cache.value(for: key) == PageBuffer(bytes))
         }
         #expect(cache.statistics.loads - loads >= 38)
     }
 
     @Test func whileNobodyTakesMemoryTheDiskIsWaitedFor() throws {
         let (manager, cache) = try make()
-        let (freed, writes, wasReached) = batch(manager, cache, holdingUntil: 4, isHurried: false)
+        let (freed, writes, wasReached, _) = batch(manager, cache, holdingUntil: 4, isHurried: false)
         #expect(!wasReached && freed >= 8 * 64 << 10)
         #expect(cache.statistics.evictions == 8 && writes == 8)
     }
@@ -131,7 +136,7 @@ import Testing
     /// What may not be dropped stays, however long the disk takes.
     @Test func whatMayNotBeDroppedIsNot() throws {
         let (manager, cache) = try make(dispositions: [.keep, .spill])
-        let (freed, writes, wasReached) = batch(manager, cache, holdingUntil: 4, isHurried: true)
+        let (freed, writes, wasReached, _) = batch(manager, cache, holdingUntil: 4, isHurried: true)
         #expect(!wasReached && freed < 2 * 64 << 10 && writes == 1)
         #expect(cache.statistics.evictions <= 1)
     }
