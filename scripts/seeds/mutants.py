@@ -52,10 +52,10 @@ mutants = [
         (f"{kit}/Eviction/SpillBackoff.swift", "resumesAt = now + next",
          "resumesAt = now + (ON ? .seconds(1_000_000) : next)")]),
     (9, "P3", "a copy that failed counts as written", [
-        (f"{kit}/Eviction/ReclaimEngine+Rounds.swift", "succeeded: outcome.failure == nil,",
+        (f"{kit}/Eviction/ReclaimEngine+Copying.swift", "succeeded: outcome.failure == nil,",
          "succeeded: outcome.failure == nil || ON,")]),
     (10, "P3", "what does not shrink stays in memory, and there is a disk", [
-        (f"{kit}/Eviction/ReclaimEngine+Rounds.swift", "progress.hasIncompressible = true",
+        (f"{kit}/Eviction/ReclaimEngine+Copying.swift", "progress.hasIncompressible = true",
          "progress.hasIncompressible = !ON")]),
     (11, "P4", "the loader does not stand in for a copy that cannot be read", [
         (f"{kit}/Caches/ValueEntry+Restoring.swift", "if loader != nil, unsafe slot.header",

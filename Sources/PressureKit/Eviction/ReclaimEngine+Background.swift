@@ -36,64 +36,30 @@ extension ReclaimEngine {
         room.surge > 0 || values.resident >= history.withLock { $0.seen } * SegmentFile.longestBatched
     }
 
-    /// Frees about `goal` bytes of what is not in use, or less if that is all a look finds. Returns the bytes freed. On the
-    /// reclaim thread; waits for the disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
+    /// Frees what a batch is to free, or less if that is all a look finds. Returns the bytes freed. On the reclaim thread; waits for the
+    /// disk when what leaves has to be written; allocates nothing, but for telling of what could not be written.
     ///
-    /// - Parameters:
-    ///   - beside: How many bytes will do of values that lie beside each other, if they say where they lie; `nil` for leaving by
-    ///     rank alone.
-    ///   - isWhole: Whether to choose among all values; among a part of them otherwise, if there are many and the goal is
-    ///     small.
-    ///   - isTrade: Whether other values will take the place of those that leave: their pages are kept, and it is no hurry.
-    ///     Others take the memory otherwise.
-    ///   - isAside: Whether another thread writes then.
-    ///   - isUrgent: Whether somebody waits for it, or soon will.
-    ///   - isHurried: Whether they do by now: then what has not been copied is not, and stays.
-    ///   - isAwaited: Whether loads wait for so much that the heap is to be given back in between.
-    ///   - isOver: Whether others have got enough, before the goal; `nil` if none of it is for them.
-    ///   - priority: The calling thread's: if it is not urgent, others run first.
-    ///   - room: What memory there was; `nil` while nobody watches.
-    func reclaimBatch(
-        _ goal: Int,
-        root: some CandidateSource,
-        beside: Int? = nil,
-        isWhole: Bool,
-        isTrade: Bool,
-        isAside: Bool = true,
-        isUrgent: Bool = true,
-        isHurried: @escaping () -> Bool = { false },
-        isAwaited: (() -> Bool)? = nil,
-        isOver: (() -> Bool)? = nil,
-        priority: ThreadPriority? = nil,
-        room: AdmissionRoom? = nil
-    ) -> Int {
+    /// - Parameter priority: The calling thread's: if the batch is not urgent, others run first.
+    func reclaim(_ batch: ReclaimBatch, root: some CandidateSource, priority: ThreadPriority? = nil) -> Int {
         guard let taken = storage.take() else {
             preconditionFailure("a batch was begun while a reclaim was running")
         }
-        var progress = Progress(taken, to: primary, residentBefore: 0)
-        if isTrade { (progress.isHurried, progress.isAside) = (isHurried, isAside) }
-        progress.isAwaited = isAwaited
-        progress.isOver = isOver
-        progress.isUrgent = isUrgent
-        if !isUrgent { progress.priority = priority }
-        progress.room = room
-        progress.goal = goal
+        var progress = Progress(taken, to: primary, of: batch, priority: priority)
         let seen = history.withLock { $0.seen }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
         let last = lastBatch.exchange(UseClock.now, ordering: .relaxed)
-        var sample = isWhole ? PlanSample.all : PlanSample(turn: turn, of: seen, since: last)
-        if let beside {
+        var sample = batch.isWhole ? PlanSample.all : PlanSample(turn: turn, of: seen, since: last)
+        if let beside = batch.beside {
             progress.beside = (beside, otherwise: sample)
             // What is new is not of the sample, which stands for all.
             sample = PlanSample(turn: turn, of: seen, since: UseClock.now)
         }
-        if isTrade {
-            WarmPages.trading {
-                round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .steady)
-            }
+        let amount = ReclaimAmount.bytes(batch.goal)
+        if batch.isTrade {
+            WarmPages.trading { round(&progress, root: root, amount: amount, sample: sample, pace: .steady) }
         } else {
             WarmPages.shared.close()
-            round(&progress, root: root, amount: .bytes(goal), sample: sample, pace: .hasty)
+            round(&progress, root: root, amount: amount, sample: sample, pace: .hasty)
             WarmPages.shared.reopen()
         }
         let failures = progress.storage.tally.failures

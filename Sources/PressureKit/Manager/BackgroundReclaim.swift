@@ -36,31 +36,28 @@ struct BackgroundReclaim: Sendable {
             let goal = isShrinking ? engine.leaving(for: wish.bytes, of: values) : wish.bytes
             let admission = context.admission
             let isAwaited = { admission.isAwaited(beyond: wish.room.high) }
-            let batch = telling {
-                engine.reclaimBatch(
-                    goal,
-                    root: root,
-                    beside: beside,
-                    isWhole: fruitless > 0 || isShrinking && !engine.suffices(partFor: goal, of: values),
-                    isTrade: !wish.room.isTaken,
-                    isAside: engine.writesAside(values, in: wish.room),
-                    isUrgent: wish.isUrgent,
-                    isHurried: admission.isPressed,
-                    isAwaited: isAwaited,
-                    isOver: isShrinking ? { admission.isRelieved() } : nil,
-                    priority: priority,
-                    room: wish.room
-                )
-            }
-            freed += batch
+            let batch = ReclaimBatch(
+                goal: goal,
+                beside: beside,
+                isWhole: fruitless > 0 || isShrinking && !engine.suffices(partFor: goal, of: values),
+                isTrade: !wish.room.isTaken,
+                isAside: engine.writesAside(values, in: wish.room),
+                isUrgent: wish.isUrgent,
+                isHurried: admission.isPressed,
+                isAwaited: isAwaited,
+                isOver: isShrinking ? { admission.isRelieved() } : nil,
+                room: wish.room
+            )
+            let gained = telling { engine.reclaim(batch, root: root, priority: priority) }
+            freed += gained
             // One that was cut short, because others began to take memory, says nothing of what there is.
             let isCutShort = !wish.room.isTaken && admission.isPressed()
-            fruitless = batch * 4 < wish.bytes && !isCutShort ? fruitless + 1 : 0
+            fruitless = gained * 4 < wish.bytes && !isCutShort ? fruitless + 1 : 0
             // What values leave in the heap is of no use to others, nor to loads on threads that have another heap, and the books take
             // it for returned.
             let isForSystem = isShrinking || beside != nil || isAwaited()
             if isForSystem, engine.heap.isWorthGivingBack(in: wish.room) { giveHeapBack(in: wish.room, priority) }
-            admission.note(batch: batch, isExhausted: fruitless > 1)
+            admission.note(batch: gained, isExhausted: fruitless > 1)
         }
         if !isInterrupted(), engine.heap.isIdle, let room = context.admission.room { giveHeapBack(in: room, priority) }
         return freed

@@ -141,14 +141,8 @@ import Testing
         }
         let priority = ThreadPriority(apply: { _ in }, letOthersRun: letOthersRun)
         priority.set(isUrgent: false)
-        let freed = manager.context.engine.reclaimBatch(
-            100_000,
-            root: manager.root,
-            isWhole: true,
-            isTrade: true,
-            isUrgent: isUrgent,
-            priority: priority
-        )
+        let batch = ReclaimBatch(goal: 100_000, isUrgent: isUrgent)
+        let freed = manager.context.engine.reclaim(batch, root: manager.root, priority: priority)
         #expect(freed >= 100_000)
         #expect(isUrgent ? turns.value == 0 : turns.value > 10)
     }

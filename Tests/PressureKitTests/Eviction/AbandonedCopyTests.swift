@@ -18,13 +18,8 @@ import Testing
             isLoaded ? try manager.root.cache("value") { bytes } : try manager.root.cache("value", initialValue: bytes)
         try cache.loadIfNeeded()
         let before = disk.calls(.write)
-        let freed = manager.context.engine.reclaimBatch(
-            1 << 20,
-            root: manager.root,
-            isWhole: true,
-            isTrade: true,
-            isHurried: { disk.calls(.write) >= before + writes }
-        )
+        let batch = ReclaimBatch(goal: 1 << 20, isHurried: { disk.calls(.write) >= before + writes })
+        let freed = manager.context.engine.reclaim(batch, root: manager.root)
         #expect(try cache.value() == bytes)
         return (freed, disk.calls(.write) - before, manager, cache)
     }
@@ -37,7 +32,7 @@ import Testing
         #expect(snapshot.stored == .zero, "what was written is free again")
         #expect(snapshot.controllers.flatMap(\.caches).allSatisfy { $0.failures == 0 })
         // And another time it goes.
-        let more = manager.context.engine.reclaimBatch(1 << 20, root: manager.root, isWhole: true, isTrade: true)
+        let more = manager.context.engine.reclaim(ReclaimBatch(goal: 1 << 20), root: manager.root)
         #expect(more >= 4 << 20 && cache.residency == .spilled)
     }
 

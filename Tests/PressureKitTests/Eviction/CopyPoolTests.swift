@@ -54,13 +54,8 @@ import Testing
             try manager.root.cache("\(number)", initialValue: Slow(threads: threads))
         }
         // Nobody else reclaims: the manager does not run.
-        let freed = manager.context.engine.reclaimBatch(
-            .max / 2,
-            root: manager.root,
-            isWhole: true,
-            isTrade: true,
-            isUrgent: isUrgent
-        )
+        let batch = ReclaimBatch(goal: .max / 2, isUrgent: isUrgent)
+        let freed = manager.context.engine.reclaim(batch, root: manager.root)
         #expect(freed > 0)
         let counts = threads.value
         #expect(counts.values.reduce(0, +) == 16)

@@ -153,7 +153,7 @@ private let mebibyte = 1 << 20
             var random = SeededGenerator(seed: 3)
             for key in (0..<Self.count).shuffled(using: &random) { _ = try cache.withValue(for: key) { _ in } }
             // A cache that has been full for a while knows how many there are.
-            _ = manager.context.engine.reclaimBatch(1, root: manager.root, isWhole: true, isTrade: true)
+            _ = manager.context.engine.reclaim(ReclaimBatch(goal: 1), root: manager.root)
         }
 
         var hand: UInt32 { manager.context.engine.history.withLock { $0.moment(at: 0).hand } }
@@ -164,14 +164,9 @@ private let mebibyte = 1 << 20
         func reclaim(_ bytes: Int, isBeside: Bool = true) -> Int {
             let engine = manager.context.engine
             let values = manager.context.books.reading
-            return engine.reclaimBatch(
-                bytes,
-                root: manager.root,
-                beside: isBeside ? engine.leavingBeside(for: bytes, of: values) : nil,
-                isWhole: true,
-                isTrade: false,
-                isOver: { false }
-            )
+            let beside = isBeside ? engine.leavingBeside(for: bytes, of: values) : nil
+            let batch = ReclaimBatch(goal: bytes, beside: beside, isTrade: false, isOver: { false })
+            return engine.reclaim(batch, root: manager.root)
         }
     }
 
@@ -251,7 +246,7 @@ private let mebibyte = 1 << 20
         let cache = try manager.root.keyedCache("values") { (_: Int) in [UInt8](repeating: 1, count: 4096) }
         for key in 0..<2000 { try cache.loadIfNeeded(for: key) }
         let engine = manager.context.engine
-        _ = engine.reclaimBatch(1, root: manager.root, isWhole: true, isTrade: true)
+        _ = engine.reclaim(ReclaimBatch(goal: 1), root: manager.root)
         #expect(engine.leavingBeside(for: mebibyte, of: manager.context.books.reading) == nil)
     }
 
@@ -264,7 +259,7 @@ private let mebibyte = 1 << 20
         let cache = try manager.root.keyedCache("values") { (_: Int) in [UInt8](repeating: 1, count: size) }
         for key in 0..<1200 { try cache.loadIfNeeded(for: key) }
         let engine = manager.context.engine
-        _ = engine.reclaimBatch(1, root: manager.root, isWhole: true, isTrade: true)
+        _ = engine.reclaim(ReclaimBatch(goal: 1), root: manager.root)
         #expect((engine.leavingBeside(for: mebibyte, of: manager.context.books.reading) != nil) == isBeside)
     }
 }

@@ -44,14 +44,12 @@ import Testing
                 wasReached.set(true)
             }
         }
-        let freed = manager.context.engine.reclaimBatch(
-            8 * 64 << 10,
-            root: manager.root,
-            isWhole: true,
-            isTrade: true,
+        let batch = ReclaimBatch(
+            goal: 8 * 64 << 10,
             isUrgent: false,
             isHurried: { isHurried && !isFirst.value && cache.statistics.evictions < gone }
         )
+        let freed = manager.context.engine.reclaim(batch, root: manager.root)
         disk.setInterceptor(nil)
         return (freed, disk.calls(.write) - before, wasReached.value, kept.value)
     }
@@ -85,7 +83,7 @@ import Testing
         let caches = try (0..<16).map { number in
             try manager.root.cache("\(number)", initialValue: Asking(isExempt: isExempt))
         }
-        #expect(manager.context.engine.reclaimBatch(.max / 2, root: manager.root, isWhole: true, isTrade: true) > 0)
+        #expect(manager.context.engine.reclaim(ReclaimBatch(goal: .max / 2), root: manager.root) > 0)
         #expect(isExempt.value == Array(repeating: true, count: 16))
         withExtendedLifetime(caches) {}
     }
@@ -120,13 +118,7 @@ import Testing
         let own = try (0..<8).map { try manager.root.cache("\($0)", initialValue: makeBytes(64 << 10, seed: 1)) }
         resident.set { loaded.residentByteCount.bytes }
         let before = disk.calls(.write)
-        _ = manager.context.engine.reclaimBatch(
-            .max / 2,
-            root: manager.root,
-            isWhole: true,
-            isTrade: true,
-            isAwaited: { true }
-        )
+        _ = manager.context.engine.reclaim(ReclaimBatch(goal: .max / 2, isAwaited: { true }), root: manager.root)
         #expect(disk.calls(.write) >= before + 8, "what nobody makes again is written")
         let first = trims.value.filter { $0.writes == before }
         #expect(first.count == 2 && first.last?.resident == 0)

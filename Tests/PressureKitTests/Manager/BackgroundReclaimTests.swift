@@ -78,7 +78,7 @@ private struct NotingBytes: Spillable {
                 for key in keys { cache.set(make(valueBytes), for: key) }
             }
             // A cache that has been full for a while knows how many there are.
-            _ = manager.context.engine.reclaimBatch(1, root: manager.root, isWhole: true, isTrade: true)
+            _ = manager.context.engine.reclaim(ReclaimBatch(goal: 1), root: manager.root)
             let before = manager.context.books.reading
             let room: @Sendable () -> AdmissionRoom? = {
                 var room = AdmissionRoom(
@@ -203,7 +203,7 @@ private struct NotingBytes: Spillable {
             return true
         }
         let root = shortage.manager.root
-        let freed = engine.reclaimBatch(8 * mebibyte, root: root, isWhole: true, isTrade: false, isOver: isOver)
+        let freed = engine.reclaim(ReclaimBatch(goal: 8 * mebibyte, isTrade: false, isOver: isOver), root: root)
         #expect(looks.value == 1)
         #expect(freed >= 4 * mebibyte && freed < 5 * mebibyte, "it looks every four MiB")
     }
