@@ -5,7 +5,7 @@ import Synchronization
 
 /// What a round does about the victims that need a copy.
 extension ReclaimEngine {
-    /// Has the other victims copied, and releases each as soon as its copy is complete.
+    /// Has victims copied, and releases each as soon as its copy is complete.
     func spill(_ progress: inout Progress, victims: Range<Int>, deadline: MonotonicInstant?) {
         guard !victims.isEmpty else { return }
         let storage = progress.storage
