@@ -23,6 +23,12 @@ diff <(nm -D --defined-only "$library" | awk '$2 == "T"{sub(/@.*/, "", $3); prin
     echo "plugin: the library shows other symbols than Tests/PluginTests/symbols.txt" >&2
     exit 1
 }
+# Whoever opens it late, as Python does, has 1,664 bytes for that, and not for this library alone.
+thread_local=$(readelf -lW "$library" | awk '$1 == "TLS" { print $6 }')
+if [ "$((thread_local))" -gt 1024 ]; then
+    echo "plugin: $((thread_local)) bytes of it are thread-local, which not every program has room for" >&2
+    exit 1
+fi
 readelf -d "$library" | grep -q "SONAME.*libPressureKitC.so.$abi" || { echo "plugin: the soname is not version $abi" >&2; exit 1; }
 if ldd "$library" | grep -E 'Foundation|libswift'; then
     echo "plugin: the library needs a Swift toolchain where it is used" >&2

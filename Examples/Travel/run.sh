@@ -52,6 +52,8 @@ started+=($!)
 # launch MACHINE ARGUMENT…: the program there, with its output in $place/MACHINE.
 launch() {
     local machine=$1
+    # Here, and not where it begins: nobody is to read what the last one has said.
+    : >"$place/$machine"
     on "$machine" "$travel" "$(address "$machine")" "${@:2}" >"$place/$machine" 2>&1 &
     app=$!
     started+=("$app")
