@@ -76,11 +76,14 @@ await() {
 
 # Restores on one, as soon as whoever was killed has the state no more: for its lease.
 restore_once_free() {
-    local try
+    local try look
     for ((try = 0; try < 30; try++)); do
         launch one restore
         # Refused, it ends.
-        while kill -0 "$app" 2>/dev/null && ! grep -q "^64 of 64 pages" "$place/one"; do sleep 0.05; done
+        for ((look = 0; look < 2400; look++)); do
+            if ! kill -0 "$app" 2>/dev/null || grep -q "^64 of 64 pages" "$place/one"; then break; fi
+            sleep 0.05
+        done
         grep -q "^stateDirectoryInUse" "$place/one" || break
         sleep 0.5
     done
